@@ -1,0 +1,125 @@
+# frozen_string_literal: true
+
+require "digest/sha2"
+require "thrift/native/digests"
+
+module Thrift
+  module Native
+    # Whether a class is, to the letter, what a known release of thrift made it. If a program, another gem, a fork or
+    # a later release changed it, ours could undo that change, so the class is left alone.
+    module Stock
+      # The methods that thrift's own extension puts into these classes. C methods have no source location.
+      IN_C = {
+        "MemoryBufferTransport" => /\A(?:read|write)(?:_\w+)?\z/,
+        "CompactProtocol" => /\A(?:native\?|(?:read|write)(?:_\w+)?)\z/
+      }.freeze
+
+      class << self
+        # Why the class of this row can't be replaced; nil if it can. +names+ are the methods that would be.
+        def objection(row, names)
+          return "this thrift has no such class" unless Thrift.const_defined?(row.name, false)
+
+          klass = Thrift.const_get(row.name, false)
+          unknown_source(klass, "thrift/#{row.source}") || mixed_in(klass, names) || patched(klass, names)
+        end
+
+        # Whether the class itself, not an ancestor, has this method.
+        def own_method?(klass, name)
+          klass.method_defined?(name, false) || klass.private_method_defined?(name, false)
+        rescue ArgumentError # Ruby 2.5 has no second argument
+          own_methods(klass).include?(name)
+        end
+
+        # The file that made this class; nil if unknown.
+        def source_file(klass)
+          if Object.respond_to?(:const_source_location)
+            file, = Object.const_source_location(klass.name)
+            return file
+          end
+
+          # Ruby 2.6: most of its methods come from there.
+          files = own_methods(klass).map { |name| klass.instance_method(name).source_location }.compact.map(&:first)
+          files.max_by { |path| files.count(path) }
+        end
+
+        private
+
+        def own_methods(klass)
+          klass.instance_methods(false) + klass.private_instance_methods(false)
+        end
+
+        # The class and its superclasses below Object; a module is alone.
+        def lineage(klass)
+          return [klass] unless klass.is_a?(Class)
+
+          klass.ancestors.grep(Class) - Object.ancestors
+        end
+
+        def unknown_source(klass, expected)
+          lineage(klass).each do |ancestor|
+            file = source_file(ancestor) || (return "nothing tells which file made #{ancestor}")
+            known = ancestor == klass ? expected : DIGESTS.keys.find { |path| file.end_with?("/#{path}") }
+            unless DIGESTS.fetch(known, []).include?(digest(file))
+              return "#{file} is not of a thrift release that we know"
+            end
+          end
+          nil
+        end
+
+        def digest(file)
+          @digests ||= {}
+          @digests[file] ||= Digest::SHA256.hexdigest(File.binread(file))
+        rescue SystemCallError
+          nil
+        end
+
+        # Modules that somebody put into the class: before it, they hide ours; behind it, what it inherits.
+        def mixed_in(klass, names)
+          family = lineage(klass)
+          ancestors = klass.ancestors - Object.ancestors
+          return "#{ancestors.first} is prepended" unless ancestors.first == klass
+
+          (ancestors - family).each do |mod|
+            name = own_methods(mod).find { |method| matters?(family, method, names) }
+            return "#{mod}##{name} comes in between" if name
+          end
+          nil
+        end
+
+        # Methods in the class, or in what it inherits from, that don't come from thrift's own source file. One that
+        # neither thrift nor we have ever heard of harms nobody.
+        def patched(klass, names)
+          family = lineage(klass)
+          family.each do |ancestor|
+            own_methods(ancestor).each do |name|
+              next if from_source?(ancestor, name) || !matters?(family, name, names)
+
+              where = ancestor.instance_method(name).source_location
+              return "#{ancestor}##{name} was changed before us#{" in #{where.join(":")}" if where}"
+            end
+          end
+          nil
+        end
+
+        def from_source?(klass, name)
+          method = klass.instance_method(name)
+          file, = method.source_location
+          return IN_C.key?(klass.name.split("::").last) && IN_C[klass.name.split("::").last].match?(name) unless file
+
+          # An alias counts as changed, unless thrift made it: then both names are in the source.
+          file == source_file(klass) && (method.original_name == name || mentioned?(file, name))
+        end
+
+        def matters?(family, name, names)
+          names.include?(name) || family.any? { |klass| mentioned?(source_file(klass), name) }
+        end
+
+        def mentioned?(file, name)
+          @sources ||= {}
+          source = @sources[file] ||= File.binread(file)
+          source.match?(/(?<!\w)#{Regexp.escape(name.to_s)}(?!\w)/)
+        end
+      end
+    end
+  end
+end
