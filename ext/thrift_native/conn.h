@@ -17,6 +17,7 @@ typedef struct {
     bool handshake_pending; /* an accepted TLS connection that hasn't shaken hands */
     double handshake_timeout; /* seconds for that handshake; 0 is none */
     unsigned long fork_generation; /* of the process when the connection was made; see tn_fork_generation */
+    pid_t owner;                   /* the process that made it */
     uint64_t bytes_sent;     /* through us; plain sockets only */
     uint64_t bytes_consumed; /* received and handed to the program (or held in @rbuf) */
     /* The conversation, for closing by reset; see linger.h */
@@ -24,7 +25,11 @@ typedef struct {
     uint64_t calls_answered;
     bool tainted;             /* something happened that the counters don't cover: close as usual */
     bool message_in_progress; /* between the start of a message and its flush */
+    bool reply_in_progress;   /* between the start of a reply and its last byte */
     bool oneway_unproven;     /* a oneway call was sent and no later call has been answered */
+    bool last_was_oneway;     /* the last message written was one */
+    uint64_t settled_sent;     /* bytes_sent when the last call had been sent */
+    uint64_t settled_consumed; /* bytes_consumed when the last reply had been read */
 } tn_conn;
 
 /* The connection of `handle`, made when it isn't there yet. NULL if `handle` isn't exactly a TCPSocket, Socket,
@@ -33,7 +38,7 @@ typedef struct {
  * otherwise. */
 tn_conn *tn_conn_of(VALUE handle);
 
-/* Counted up in the child by pthread_atfork. */
+/* Counted up before each fork (pthread_atfork), in parent and child: the descriptor has two owners from then on. */
 extern unsigned long tn_fork_generation;
 
 void tn_conn_init(VALUE ext);
