@@ -6,7 +6,8 @@ require "tmpdir"
 # What thrift-compiler 0.17 (the newest that Debian has) writes, in the forms that all supported runtimes need.
 #
 # Its recv_ methods suit runtimes up to 0.17 only: since 0.18 Client#receive_message reads no message header, the
-# generated method does. And it knows no uuid. Both are put in here, from the runtimes' API.
+# generated method does. It knows no uuid, and since 0.23 the generated validate raises INVALID_DATA. All this is put in
+# here, from the runtimes' API and specs.
 module GeneratedCode
   # First thrift with this form => the lines that go before receive_message (%s: name of the call).
   FORMS = {
@@ -45,7 +46,7 @@ module GeneratedCode
       source, uuids = without_uuid(File.read(idl))
       idl = File.join(dir, File.basename(idl))
       File.write(idl, source)
-      system("thrift", "-I", includes, "--gen", ["rb", options].compact.join(":"), "-out", target, idl, exception: true)
+      system("thrift", "-nowarn", "-I", includes, "--gen", ["rb", options].compact.join(":"), "-out", target, idl, exception: true)
       Dir[File.join(target, "**", "*.rb")].each { |file| adapt(file, form, uuids) }
     end
   end
@@ -61,6 +62,7 @@ module GeneratedCode
     return if source.include?("Adapted to thrift")
 
     adapted = with_uuid(with_receive(source, FORMS.fetch(form)), uuids)
+    adapted = with_invalid_data(adapted) if form == "0.23"
     adapted = adapted.sub("#\n\n", "#\n#{NOTE % form}\n") if adapted != source
     File.write(file, adapted)
   end
@@ -74,6 +76,12 @@ module GeneratedCode
       indent = line[/\A( +)result = receive_message\(/, 1]
       indent ? lines.gsub("%s", call.to_s).lines.map { |added| indent + added } + [line] : [line]
     end.join
+  end
+
+  def with_invalid_data(source)
+    invalid = "::Thrift::ProtocolException.new(::Thrift::ProtocolException::INVALID_DATA, "
+    source.gsub("::Thrift::ProtocolException.new(::Thrift::ProtocolException::UNKNOWN, ", invalid)
+          .gsub("raise(StandardError, 'Union fields are not set.')", "raise(#{invalid}'Union fields are not set.'))")
   end
 
   def with_uuid(source, names)

@@ -43,7 +43,7 @@ const map<i32, thing> GEN_WHAT = {
   35: {
     'hello': 325,
     'goodbye': 325352,
-    'id': "00112233-4455-6677-8899-aaBBccDDeeFF",
+    'id': "00000000-4444-CCCC-ffff-0123456789ab",
     'my_id': "00000000-4444-CCCC-ffff-0123456789ab",
     'my_optional_id': "00000000-4444-CCCC-ffff-0123456789ab"
   }
