@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+# The child's end of a conversation with `Child`: one JSON object a line comes in on the standard input, and one a line
+# goes out on the standard output. The end of the input ends the process, so that no child survives its parent.
+#
+# Parses on Ruby 2.6, because the server may run under JRuby.
+
+require "json"
+require "thrift/native"
+require_relative "service"
+
+module ThriftBenchmark
+  module Program
+    OPTIONS = JSON.parse(ENV.fetch("THRIFT_BENCHMARK_OPTIONS"))
+
+    module_function
+
+    # Answers each command by the block's value.
+    def run
+      replies = $stdout.dup
+      $stdout = $stderr
+      replies.sync = true
+      replies.puts(JSON.generate("ready" => true, "native" => native))
+      while (line = $stdin.gets)
+        command = JSON.parse(line)
+        replies.puts(JSON.generate(command["do"] == "counters" ? counters : yield(command)))
+      end
+    rescue Errno::EPIPE, Interrupt
+      nil
+    end
+
+    # What the process has used so far: CPU seconds, objects allocated, collections.
+    def counters
+      { "cpu" => cpu, "objects" => objects, "collections" => GC.count }
+    end
+
+    def cpu
+      Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+    end
+
+    def objects
+      RUBY_ENGINE == "ruby" ? GC.stat(:total_allocated_objects) : 0
+    end
+
+    # @return [Hash] what Thrift::Native says of itself
+    def native
+      status = Thrift::Native.status
+      { "active" => status.active?, "extension" => status.extension.to_s, "tls" => status.tls.to_s,
+        "classes" => status.to_h.map { |name, state| [name, state.to_s] }.to_h }
+    end
+
+    def transport_factory
+      case OPTIONS.fetch("transport")
+      when "framed" then Thrift::FramedTransportFactory.new
+      when "buffered" then Thrift::BufferedTransportFactory.new
+      end
+    end
+
+    def transport(socket)
+      case OPTIONS.fetch("transport")
+      when "framed" then Thrift::FramedTransport.new(socket)
+      when "buffered" then Thrift::BufferedTransport.new(socket)
+      end
+    end
+
+    def protocol_factory
+      case OPTIONS.fetch("protocol")
+      when "binary" then Thrift::BinaryProtocolFactory.new
+      when "accelerated" then accelerated_factory
+      when "compact" then Thrift::CompactProtocolFactory.new
+      end
+    end
+
+    # Without thrift's own extension (JRuby) the accelerated protocol does not exist; the bytes are the same.
+    def accelerated_factory
+      return Thrift::BinaryProtocolFactory.new unless Thrift.const_defined?(:BinaryProtocolAccelerated)
+
+      Thrift::BinaryProtocolAcceleratedFactory.new
+    end
+  end
+end
