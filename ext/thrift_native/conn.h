@@ -12,14 +12,14 @@ typedef enum { TN_PLAIN_TCP, TN_PLAIN_UNIX, TN_TLS } tn_conn_kind;
 
 typedef struct {
     tn_conn_kind kind;
-    bool opened_here; /* by this object's own open; not accepted, adopted or assigned */
-    bool exposed;     /* the program took `handle` or `to_io`: bytes may pass that we don't see */
-    bool handshake_pending; /* an accepted TLS connection that hasn't shaken hands */
-    double handshake_timeout; /* seconds for that handshake; 0 is none */
+    bool opened_here;              /* by this object's own open; not accepted, adopted or assigned */
+    bool exposed;                  /* the program took `handle` or `to_io`: bytes may pass that we don't see */
+    bool handshake_pending;        /* an accepted TLS connection that hasn't shaken hands */
+    double handshake_timeout;      /* seconds for that handshake; 0 is none */
     unsigned long fork_generation; /* of the process when the connection was made; see tn_fork_generation */
     pid_t owner;                   /* the process that made it */
-    uint64_t bytes_sent;     /* through us; plain sockets only */
-    uint64_t bytes_consumed; /* received and handed to the program (or held in @rbuf) */
+    uint64_t bytes_sent;           /* through us; plaintext for TLS */
+    uint64_t bytes_consumed;       /* received and handed to the program (or held in @rbuf) */
     /* The conversation, for closing by reset; see linger.h */
     unsigned calls_outstanding; /* calls whose reply has not been read to its last byte */
     uint64_t calls_answered;

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Thrift::MemoryBufferTransport: @buf is written at its end and read at @index. */
+#include "memory.h"
+#include "errors.h"
+#include "exact.h"
+#include "stock.h"
+#include "window.h"
+
+#include <string.h>
+
+enum { GARBAGE = 4096 }; /* bytes read before the front of @buf is dropped, as the thrift gem does */
+
+/* False if the stock method has to do it. */
+static bool window_of(VALUE self, tn_window *window)
+{
+    return tn_exact_p(self, TN_MEMORY) && tn_window_of(self, tn_id_iv_buf, window);
+}
+
+static void advance(VALUE self, const tn_window *window, long size)
+{
+    long index = window->index + size, length = RSTRING_LEN(window->bytes);
+    if (index > length)
+        index = length;
+    if (index >= GARBAGE)
+        tn_window_reset(self, tn_id_iv_buf, rb_str_subseq(window->bytes, index, length - index));
+    else
+        tn_window_seek(self, index);
+}
+
+NORETURN(static void raise_end(void));
+static void raise_end(void)
+{
+    rb_raise(rb_eEOFError, "Not enough bytes remain in memory buffer");
+}
+
+static VALUE take(VALUE self, const tn_window *window, long size)
+{
+    VALUE bytes = rb_str_subseq(window->bytes, window->index, size);
+    advance(self, window, size);
+    return bytes;
+}
+
+/* memory.read(size) -> String of exactly size bytes. EOFError if there are fewer; they are used up all the same. */
+static VALUE memory_read(VALUE self, VALUE size)
+{
+    tn_window window;
+    if (!FIXNUM_P(size) || !window_of(self, &window))
+        return tn_stock(self, tn_id_stock_read, tn_id_read, 1, &size);
+    long wanted = FIX2LONG(size);
+    if (wanted < 0)
+        tn_raise_negative_size();
+    if (wanted <= window.unread)
+        return take(self, &window, wanted);
+    advance(self, &window, window.unread);
+    raise_end();
+}
+
+/* memory.read_all(size) -> String of exactly size bytes. EOFError if there are fewer; they stay. */
+static VALUE memory_read_all(VALUE self, VALUE size)
+{
+    tn_window window;
+    if (!FIXNUM_P(size) || !window_of(self, &window))
+        return tn_stock(self, tn_id_stock_read_all, tn_id_read_all, 1, &size);
+    long wanted = FIX2LONG(size);
+    if (wanted < 0)
+        tn_raise_negative_size();
+    if (wanted > window.unread)
+        raise_end();
+    return take(self, &window, wanted);
+}
+
+/* memory.read_byte -> Integer, 0 to 255 */
+static VALUE memory_read_byte(VALUE self)
+{
+    tn_window window;
+    if (!window_of(self, &window))
+        return tn_stock(self, tn_id_stock_read_byte, tn_id_read_byte, 0, NULL);
+    if (window.unread == 0)
+        raise_end();
+    int byte = tn_window_byte(&window);
+    advance(self, &window, 1);
+    return INT2FIX(byte);
+}
+
+/* memory.read_into_buffer(buffer, size) -> Integer, size. EOFError if there are fewer bytes. */
+static VALUE memory_read_into_buffer(VALUE self, VALUE buffer, VALUE size)
+{
+    VALUE arguments[2] = {buffer, size};
+    tn_window window;
+    if (!FIXNUM_P(size) || !tn_mutable_string_p(buffer) || !window_of(self, &window) || buffer == window.bytes ||
+        RSTRING_LEN(buffer) < FIX2LONG(size) || window.unread < FIX2LONG(size) || FIX2LONG(size) <= 0)
+        return tn_stock(self, tn_id_stock_read_into_buffer, tn_id_read_into_buffer, 2, arguments);
+    rb_str_modify(buffer);
+    memcpy(RSTRING_PTR(buffer), RSTRING_PTR(window.bytes) + window.index, FIX2LONG(size));
+    advance(self, &window, FIX2LONG(size));
+    return size;
+}
+
+/* memory.write(bytes) */
+static VALUE memory_write(VALUE self, VALUE bytes)
+{
+    VALUE buf = rb_attr_get(self, tn_id_iv_buf);
+    if (!tn_exact_p(self, TN_MEMORY) || !RB_TYPE_P(bytes, T_STRING) || !tn_mutable_string_p(buf))
+        return tn_stock(self, tn_id_stock_write, tn_id_write, 1, &bytes);
+    rb_str_buf_append(buf, tn_force_binary(bytes));
+    return Qnil;
+}
+
+void tn_memory_init(VALUE ext)
+{
+    VALUE impl = rb_define_module_under(ext, "MemoryBufferTransport");
+    rb_define_method(impl, "read", memory_read, 1);
+    rb_define_method(impl, "read_all", memory_read_all, 1);
+    rb_define_method(impl, "read_byte", memory_read_byte, 0);
+    rb_define_method(impl, "read_into_buffer", memory_read_into_buffer, 2);
+    rb_define_method(impl, "write", memory_write, 1);
+}
