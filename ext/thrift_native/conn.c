@@ -125,7 +125,7 @@ void tn_conn_init(VALUE ext)
     box_class = rb_class_new(rb_cObject);
     rb_gc_register_mark_object(box_class);
     rb_undef_alloc_func(box_class);
-    pthread_atfork(NULL, NULL, count_fork);
+    pthread_atfork(count_fork, NULL, NULL);
     rb_define_module_function(ext, "adopt", ext_adopt, 2);
     rb_define_module_function(ext, "expose", ext_expose, 1);
     rb_define_module_function(ext, "handshake_later", ext_handshake_later, 2);
