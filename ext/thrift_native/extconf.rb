@@ -28,6 +28,7 @@ stay_pure("no working compiler, or Ruby's headers are missing") unless works
 have_func("rb_io_descriptor", "ruby/io.h")             # Ruby 3.1
 have_func("rb_io_wait", "ruby/io.h")                   # Ruby 3.0
 have_func("rb_fiber_scheduler_current", ["ruby.h", "ruby/fiber/scheduler.h"]) # Ruby 3.1
+have_func("rb_io_closed_p", "ruby/io.h")                # Ruby 3.3
 have_func("rb_gc_mark_movable", "ruby.h")              # Ruby 2.7
 have_const("MSG_NOSIGNAL", "sys/socket.h")
 have_const("MSG_DONTWAIT", "sys/socket.h")
