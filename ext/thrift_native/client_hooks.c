@@ -15,20 +15,16 @@ typedef struct {
     int depth;
 } route;
 
-static ID id_iprot, id_oprot, id_protocol, id_trans, id_transport, id_handle, id_rbuf, id_wbuf, id_index;
-static ID id_stock_send, id_stock_send_oneway, id_stock_receive;
-
 /* The protocols that write a message where and when they are told to. Looked up when the first client speaks, since
  * thrift's own extension may be loaded after ours. */
 static VALUE known_protocols[4], decorator;
 
 static VALUE thrift_class(const char *name)
 {
-    VALUE thrift = rb_const_get(rb_cObject, rb_intern("Thrift"));
     ID id = rb_intern(name);
-    if (!rb_const_defined_at(thrift, id))
+    if (!rb_const_defined_at(tn_mThrift, id))
         return Qnil;
-    VALUE found = rb_const_get_at(thrift, id);
+    VALUE found = rb_const_get_at(tn_mThrift, id);
     rb_gc_register_mark_object(found);
     return found;
 }
@@ -58,11 +54,11 @@ static VALUE transport_of(VALUE protocol)
     if (TN_UNLIKELY(!known_protocols[0]))
         learn_protocols();
     if (CLASS_OF(protocol) == decorator) {
-        protocol = rb_attr_get(protocol, id_protocol);
+        protocol = rb_attr_get(protocol, tn_id_iv_protocol);
         if (RB_SPECIAL_CONST_P(protocol))
             return Qnil;
     }
-    return known_protocol_p(CLASS_OF(protocol)) ? rb_attr_get(protocol, id_trans) : Qnil;
+    return known_protocol_p(CLASS_OF(protocol)) ? rb_attr_get(protocol, tn_id_iv_trans) : Qnil;
 }
 
 static route route_from(VALUE protocol)
@@ -70,15 +66,15 @@ static route route_from(VALUE protocol)
     route way = {.conn = NULL, .handle = Qnil, .depth = 0};
     VALUE transport = transport_of(protocol);
 
-    while (tn_exact_p(transport, TN_KIND_FRAMED) || tn_exact_p(transport, TN_KIND_BUFFERED)) {
+    while (tn_exact_p(transport, TN_FRAMED) || tn_exact_p(transport, TN_BUFFERED)) {
         if (way.depth == MAX_WRAPPERS)
             return way;
         way.wrappers[way.depth++] = transport;
-        transport = rb_attr_get(transport, id_transport);
+        transport = rb_attr_get(transport, tn_id_iv_transport);
     }
-    if (!tn_exact_p(transport, TN_KIND_SOCKET))
+    if (!tn_exact_p(transport, TN_SOCKET))
         return way;
-    way.handle = rb_attr_get(transport, id_handle);
+    way.handle = rb_attr_get(transport, tn_id_iv_handle);
     way.conn = NIL_P(way.handle) ? NULL : tn_conn_of(way.handle);
     return way;
 }
@@ -92,7 +88,7 @@ static long string_length(VALUE string)
 static bool flushed(const route *way)
 {
     for (int i = 0; i < way->depth; i++)
-        if (string_length(rb_attr_get(way->wrappers[i], id_wbuf)) != 0)
+        if (string_length(rb_attr_get(way->wrappers[i], tn_id_iv_wbuf)) != 0)
             return false;
     return true;
 }
@@ -101,8 +97,8 @@ static bool flushed(const route *way)
 static bool drained(const route *way)
 {
     for (int i = 0; i < way->depth; i++) {
-        long length = string_length(rb_attr_get(way->wrappers[i], id_rbuf));
-        VALUE index = rb_attr_get(way->wrappers[i], id_index);
+        long length = string_length(rb_attr_get(way->wrappers[i], tn_id_iv_rbuf));
+        VALUE index = rb_attr_get(way->wrappers[i], tn_id_iv_index);
         if (length < 0 || !FIXNUM_P(index) || FIX2LONG(index) < length)
             return false;
     }
@@ -112,10 +108,10 @@ static bool drained(const route *way)
 /* call-seq: send_message(name, args_class, args = {}) */
 static VALUE client_send_message(int argc, VALUE *argv, VALUE self)
 {
-    route way = route_from(rb_attr_get(self, id_oprot));
+    route way = route_from(rb_attr_get(self, tn_id_iv_oprot));
     if (way.conn)
         tn_linger_send_begin(way.conn);
-    VALUE result = rb_funcallv_kw(self, id_stock_send, argc, argv, RB_PASS_CALLED_KEYWORDS);
+    VALUE result = rb_funcallv_kw(self, tn_id_stock_send_message, argc, argv, RB_PASS_CALLED_KEYWORDS);
     if (way.conn)
         tn_linger_call_sent(way.conn, flushed(&way));
     RB_GC_GUARD(way.handle);
@@ -125,10 +121,10 @@ static VALUE client_send_message(int argc, VALUE *argv, VALUE self)
 /* call-seq: send_oneway_message(name, args_class, args = {}) */
 static VALUE client_send_oneway_message(int argc, VALUE *argv, VALUE self)
 {
-    route way = route_from(rb_attr_get(self, id_oprot));
+    route way = route_from(rb_attr_get(self, tn_id_iv_oprot));
     if (way.conn)
         tn_linger_send_begin(way.conn);
-    VALUE result = rb_funcallv_kw(self, id_stock_send_oneway, argc, argv, RB_PASS_CALLED_KEYWORDS);
+    VALUE result = rb_funcallv_kw(self, tn_id_stock_send_oneway_message, argc, argv, RB_PASS_CALLED_KEYWORDS);
     if (way.conn)
         tn_linger_oneway_sent(way.conn);
     RB_GC_GUARD(way.handle);
@@ -138,10 +134,10 @@ static VALUE client_send_oneway_message(int argc, VALUE *argv, VALUE self)
 /* call-seq: receive_message(result_class) */
 static VALUE client_receive_message(int argc, VALUE *argv, VALUE self)
 {
-    route way = route_from(rb_attr_get(self, id_iprot));
+    route way = route_from(rb_attr_get(self, tn_id_iv_iprot));
     if (way.conn)
         tn_linger_reply_begin(way.conn);
-    VALUE result = rb_funcallv_kw(self, id_stock_receive, argc, argv, RB_PASS_CALLED_KEYWORDS);
+    VALUE result = rb_funcallv_kw(self, tn_id_stock_receive_message, argc, argv, RB_PASS_CALLED_KEYWORDS);
     if (way.conn)
         tn_linger_reply_complete(way.conn, drained(&way));
     RB_GC_GUARD(way.handle);
@@ -150,19 +146,6 @@ static VALUE client_receive_message(int argc, VALUE *argv, VALUE self)
 
 void tn_client_hooks_init(VALUE ext)
 {
-    id_iprot = rb_intern("@iprot");
-    id_oprot = rb_intern("@oprot");
-    id_protocol = rb_intern("@protocol");
-    id_trans = rb_intern("@trans");
-    id_transport = rb_intern("@transport");
-    id_handle = rb_intern("@handle");
-    id_rbuf = rb_intern("@rbuf");
-    id_wbuf = rb_intern("@wbuf");
-    id_index = rb_intern("@index");
-    id_stock_send = rb_intern("__stock_send_message");
-    id_stock_send_oneway = rb_intern("__stock_send_oneway_message");
-    id_stock_receive = rb_intern("__stock_receive_message");
-
     VALUE client = rb_define_module_under(ext, "Client");
     rb_define_method(client, "send_message", client_send_message, -1);
     rb_define_method(client, "send_oneway_message", client_send_oneway_message, -1);

@@ -3,6 +3,7 @@
 #include "conn.h"
 #include "exact.h"
 #include "framed.h"
+#include "linger.h"
 #include "memory.h"
 #include "names.h"
 #include "socket_class.h"
@@ -21,6 +22,8 @@ void Init_thrift_native_ext(void)
     tn_conn_init(ext);
     tn_tls_init(ext);
     tn_socket_class_init(ext);
+    tn_linger_init(ext);
+    tn_client_hooks_init(ext);
     tn_framed_init(ext);
     tn_buffered_init(ext);
     tn_memory_init(ext);

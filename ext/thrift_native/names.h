@@ -12,11 +12,17 @@
     X(iv_handle, "@handle")                                                                                            \
     X(iv_index, "@index")                                                                                              \
     X(iv_io, "@io")                                                                                                    \
+    X(iv_iprot, "@iprot")                                                                                              \
+    X(iv_linger_on, "@linger_on")                                                                                      \
+    X(iv_linger_seconds, "@linger_seconds")                                                                            \
     X(iv_max_frame_size, "@max_frame_size")                                                                            \
+    X(iv_oprot, "@oprot")                                                                                              \
+    X(iv_protocol, "@protocol")                                                                                        \
     X(iv_rbuf, "@rbuf")                                                                                                \
     X(iv_read, "@read")                                                                                                \
     X(iv_read_timeout, "@read_timeout")                                                                                \
     X(iv_timeout, "@timeout")                                                                                          \
+    X(iv_trans, "@trans")                                                                                              \
     X(iv_transport, "@transport")                                                                                      \
     X(iv_wbuf, "@wbuf")                                                                                                \
     X(iv_write, "@write")                                                                                              \
@@ -24,6 +30,7 @@
     X(close, "close")                                                                                                  \
     X(closed_p, "closed?")                                                                                             \
     X(flush, "flush")                                                                                                  \
+    X(hidden_closing, "__tn_closing")                                                                                  \
     X(hidden_conn, "__tn_conn")                                                                                        \
     X(open, "open")                                                                                                    \
     X(open_p, "open?")                                                                                                 \
@@ -40,7 +47,11 @@
     X(stock_read_all, "__stock_read_all")                                                                              \
     X(stock_read_byte, "__stock_read_byte")                                                                            \
     X(stock_read_into_buffer, "__stock_read_into_buffer")                                                              \
+    X(stock_receive_message, "__stock_receive_message")                                                                \
+    X(stock_send_message, "__stock_send_message")                                                                      \
+    X(stock_send_oneway_message, "__stock_send_oneway_message")                                                        \
     X(stock_write, "__stock_write")                                                                                    \
+    X(value, "value")                                                                                                  \
     X(write, "write")
 
 #define TN_DECLARE_ID(name, text) extern ID tn_id_##name;
