@@ -326,11 +326,7 @@ static VALUE socket_close(VALUE self)
 
 /* ---- Init ---- */
 
-static VALUE ext_linger_default(VALUE ext)
-{
-    return linger_by_default ? Qtrue : Qfalse;
-}
-
+/* Ext.linger_default = on; see lib/thrift/native/linger.rb. */
 static VALUE ext_linger_default_set(VALUE ext, VALUE on)
 {
     linger_by_default = RTEST(on);
@@ -339,7 +335,8 @@ static VALUE ext_linger_default_set(VALUE ext, VALUE on)
 
 void tn_linger_init(VALUE ext)
 {
-    rb_define_singleton_method(ext, "linger_default", ext_linger_default, 0);
+    VALUE native = rb_const_get_at(tn_mThrift, rb_intern("Native"));
+    linger_by_default = rb_attr_get(native, rb_intern("@linger_default")) != Qfalse;
     rb_define_singleton_method(ext, "linger_default=", ext_linger_default_set, 1);
     rb_define_method(rb_define_module_under(ext, "Socket"), "close", socket_close, 0);
 }

@@ -3,6 +3,7 @@
 require "thrift/native/version"
 require "thrift/native/extensions"
 require "thrift/native/exactness"
+require "thrift/native/linger"
 require "thrift/native/status"
 require "thrift/native/stock"
 require "thrift/native/switches"
