@@ -16,6 +16,24 @@ module Upstream
     LAST_WITH_SPECS = "0.24.0"
     TIMEOUT = 90
 
+    # Fails an example that hangs, which else would take all others with it. Counts ticks: the specs mock the clock.
+    WATCHDOG = <<~'RUBY'
+      watched = nil
+      RSpec.configure do |config|
+        config.prepend_before { |example| watched = [example.id, 0] }
+        config.append_after { watched = nil }
+      end
+      Thread.new do
+        loop do
+          sleep 1
+          current = watched
+          next unless current && (current[1] += 1) == 15
+
+          Thread.main.raise("hangs: #{current[0]}")
+        end
+      end
+    RUBY
+
     # @!attribute [r] examples [Hash{String => String}] "file: description" => "passed", "failed" or "pending"
     # @!attribute [r] messages [Hash{String => String}] why an example failed
     Run = Struct.new(:examples, :messages)
@@ -56,7 +74,15 @@ module Upstream
     # @param native [Boolean] ours loaded?
     # @return [Run]
     def run(native:)
-      @runs[native] ||= run_in_child(native)
+      # What went wrong as well: it would take as long again for each spec file.
+      @runs[native] ||= begin
+        run_in_child(native)
+      rescue StandardError => e
+        e
+      end
+      raise @runs[native] if @runs[native].is_a?(StandardError)
+
+      @runs[native]
     end
 
     private
@@ -107,7 +133,7 @@ module Upstream
         prepare(top, dir)
         report = File.join(dir, "report.json")
         result = one_at_a_time { child(dir, report, native) }
-        raise "the thrift gem's specs did not run: #{result}" unless File.size?(report)
+        raise "the thrift gem's specs did not run: #{tail(result)}" unless File.size?(report)
 
         parse(JSON.parse(File.read(report)), result)
       end
@@ -151,8 +177,10 @@ module Upstream
       code = <<~RUBY
         gem "thrift", #{version.inspect}
         gem "rspec-core", #{RSpec::Core::Version::STRING.inspect}
-        #{'require "thrift/native"' if native}
+        require "#{native ? "thrift/native" : "thrift"}"
+        abort "ours is #{native ? "not " : ""}loaded" unless defined?(Thrift::Native::Install).nil? == #{!native}
         require "rspec/core"
+        #{WATCHDOG}
         $LOAD_PATH.unshift("spec")
         exit RSpec::Core::Runner.run(ARGV)
       RUBY
@@ -170,9 +198,13 @@ module Upstream
       end
     end
 
+    def tail(result)
+      result.to_s.lines.last(15).join
+    end
+
     def parse(report, result)
       if report.fetch("summary").fetch("errors_outside_of_examples_count", 0) > 0
-        raise "a spec file of the thrift gem did not load: #{report["messages"]} #{result}"
+        raise "a spec file of the thrift gem did not load: #{report["messages"]} #{tail(result)}"
       end
 
       run = Run.new({}, {})
