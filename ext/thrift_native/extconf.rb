@@ -28,12 +28,16 @@ stay_pure("no working compiler, or Ruby's headers are missing") unless works
 have_func("rb_io_descriptor", "ruby/io.h")             # Ruby 3.1
 have_func("rb_io_wait", "ruby/io.h")                   # Ruby 3.0
 have_func("rb_fiber_scheduler_current", ["ruby.h", "ruby/fiber/scheduler.h"]) # Ruby 3.1
-have_func("rb_io_closed_p", "ruby/io.h")                # Ruby 3.3
+have_func("rb_io_closed_p", "ruby/io.h")               # Ruby 3.3
+have_func("rb_io_blocking_region", "ruby/io.h")        # Ruby 4.0
+have_func("rb_thread_io_blocking_region")              # Ruby 1.9, for extensions of Ruby's own
 have_func("rb_gc_mark_movable", "ruby.h")              # Ruby 2.7
 have_const("MSG_NOSIGNAL", "sys/socket.h")
 have_const("MSG_DONTWAIT", "sys/socket.h")
 have_struct_member("struct tcp_info", "tcpi_bytes_acked", ["sys/socket.h", "linux/tcp.h"])
+have_header("dlfcn.h")
 have_library("dl", "dlopen") unless have_func("dlopen", "dlfcn.h")
+have_func("dladdr", "dlfcn.h")
 
 append_cflags(%w[-std=gnu99 -Wall -fvisibility=hidden])
 append_cflags(%w[-Wextra -Werror -Wno-unused-parameter]) if ENV["TN_PEDANTIC"]
