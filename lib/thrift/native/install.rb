@@ -116,9 +116,18 @@ module Thrift
 
           klass = Thrift.const_get(row.name, false)
           methods.each { |name, (method, visibility)| replace(klass, name, method, visibility) }
+          add_class_methods(klass, row.name)
           return Outcome.new(row, :native, nil) if methods.any? { |_name, (_method, _visibility, state)| state == :native }
 
           Outcome.new(row, :ruby, Extensions.loaded? ? "Ruby is enough here" : "the extension: #{Extensions.missing}")
+        end
+
+        # What the class itself is to answer, besides: new names, and none of the stock ones.
+        def add_class_methods(klass, name)
+          return unless Impl.const_defined?(name, false)
+
+          impl = Impl.const_get(name, false)
+          klass.extend(impl.const_get(:ClassMethods, false)) if impl.const_defined?(:ClassMethods, false)
         end
 
         # The alias comes first: it keeps the stock method, and Ruby then doesn't warn that it's redefined.
