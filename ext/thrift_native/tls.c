@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <string.h>
 
+enum { RECORD = 16384 }; /* RFC 8446, section 5.1 */
+
 static ID id_context_quiet, id_callback_state, id_io, id_rbuffer, id_wbuffer;
 static ID id_read_nonblock, id_sysread_nonblock, id_write_nonblock, id_syswrite_nonblock;
 static VALUE sym_wait_readable, sym_wait_writable;
@@ -105,7 +107,7 @@ static long read_through_ruby(VALUE ssl, char *buffer, long cap, VALUE *error)
 static long write_through_ruby(VALUE ssl, const char *buffer, long length, VALUE *error)
 {
     bool plain = tn_tls_methods_untouched() && !buffered_p(ssl, id_wbuffer);
-    VALUE bytes = rb_str_new(buffer, length);
+    VALUE bytes = rb_str_new(buffer, length < RECORD ? length : RECORD); /* no more is taken at once anyway */
     VALUE result = call_ruby(ssl, plain ? id_syswrite_nonblock : id_write_nonblock, bytes, error);
     if (RB_INTEGER_TYPE_P(result))
         return NUM2LONG(result);

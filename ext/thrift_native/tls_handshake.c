@@ -9,8 +9,8 @@
  * once. The error queue belongs to the native thread: see tn_tls_failure_take.
  *
  * Why nobody else touches that SSL meanwhile: for the time of a step its pointer is taken out of the SSLSocket, which
- * then answers "SSL is not initialized" instead of working on it from another thread, and its IO is marked as in use,
- * so that IO#close in another thread waits for the step before it gives the descriptor away. */
+ * then answers "SSL is not initialized" instead of working on it from another thread, and (where Ruby offers that) its
+ * IO is marked as in use, so that IO#close in another thread waits for the step before it gives the descriptor away. */
 #include "tls.h"
 #include "tls_library.h"
 #include "wait.h"
@@ -210,7 +210,7 @@ static VALUE unlock_and_shake(VALUE argument)
     GetOpenFile(s->io, file);
     return rb_io_blocking_region(file, shake, s);
 }
-#elif defined(HAVE_RB_THREAD_IO_BLOCKING_REGION)
+#elif defined(HAVE_RB_THREAD_IO_BLOCKING_REGION) && RUBY_API_VERSION_CODE < 30400 /* its arguments change after 3.3 */
 VALUE rb_thread_io_blocking_region(VALUE (*)(void *), void *, int);
 
 static VALUE unlock_and_shake(VALUE argument)
