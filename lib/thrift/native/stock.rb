@@ -106,8 +106,12 @@ module Thrift
           file, = method.source_location
           return IN_C.key?(klass.name.split("::").last) && IN_C[klass.name.split("::").last].match?(name) unless file
 
-          # An alias counts as changed, unless thrift made it: then both names are in the source.
-          file == source_file(klass) && (method.original_name == name || mentioned?(file, name))
+          file == source_file(klass) && (method.original_name == name || aliased?(file, name, method.original_name))
+        end
+
+        # Somebody else's alias of a method of thrift's has thrift's source location, too.
+        def aliased?(file, name, original)
+          source(file).match?(/\balias(?:_method)?\s+:?#{Regexp.escape(name)}\s*,?\s+:?#{Regexp.escape(original)}(?!\w)/)
         end
 
         def matters?(family, name, names)
@@ -115,9 +119,12 @@ module Thrift
         end
 
         def mentioned?(file, name)
+          source(file).match?(/(?<!\w)#{Regexp.escape(name)}(?!\w)/)
+        end
+
+        def source(file)
           @sources ||= {}
-          source = @sources[file] ||= File.binread(file)
-          source.match?(/(?<!\w)#{Regexp.escape(name.to_s)}(?!\w)/)
+          @sources[file] ||= File.binread(file)
         end
       end
     end
