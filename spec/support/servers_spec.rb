@@ -44,7 +44,9 @@ RSpec.describe Servers do
 
   it "serves in a child process, with ours or stock, under its own certificate" do
     [true, false].each do |native|
-      setup = "Fixtures::Handler.define_method(:fail) { |_| defined?(Thrift::Native::Install) ? 1 : 0 }"
+      setup = "Fixtures::Handler.define_method(:fail) do |_|
+        Thrift::FramedTransport.private_method_defined?(:__stock_read) ? 1 : 0
+      end"
       described_class.spawn(native: native, over: :tls, setup: setup) do |server|
         expect(server.client { |client| client.fail("") }).to eq(native ? 1 : 0)
         expect(File.read("/proc/#{server.pid}/environ").include?("THRIFT_NATIVE=0")).to eq(!native)
