@@ -29,9 +29,9 @@ module ThriftBenchmark
       nil
     end
 
-    # What the process has used so far: CPU seconds, objects allocated, collections.
+    # What the process has used so far: CPU seconds, objects allocated.
     def counters
-      { "cpu" => cpu, "objects" => objects, "collections" => GC.count }
+      { "cpu" => cpu, "objects" => objects }
     end
 
     def cpu
