@@ -161,9 +161,10 @@ static VALUE buffered_read_into_buffer(VALUE self, VALUE buffer, VALUE size)
     while (done < wanted) {
         if (!next_byte(self, &window))
             tn_raise_no_more_data();
-        VALUE bytes = take(self, &window, wanted - done);
-        rb_str_update(buffer, done, RSTRING_LEN(bytes), bytes);
-        done += RSTRING_LEN(bytes);
+        long count = tn_window_copy(self, &window, buffer, done, wanted - done);
+        if (count == 0)
+            rb_raise(rb_eIndexError, "buffer shortened by another thread while it was filled");
+        done += count;
         window.unread = 0;
     }
     return LONG2FIX(wanted > 0 ? wanted : 0);

@@ -6,6 +6,8 @@
 
 #include "names.h"
 
+#include <string.h>
+
 typedef struct {
     VALUE bytes;
     long index; /* may lie beyond the end, as the thrift gem leaves it after a short read */
@@ -53,6 +55,19 @@ static inline VALUE tn_replace_wbuf(VALUE transport, VALUE message)
     VALUE empty = rb_str_buf_new(length < MOST ? length : MOST);
     rb_ivar_set(transport, tn_id_iv_wbuf, empty);
     return empty;
+}
+
+/* Copies the next bytes, at most `most` of them and at least one, to `offset` in the caller's buffer, by bytes whatever
+ * its encoding is, and moves on. Returns how many; 0 if the buffer has become too short meanwhile. */
+static inline long tn_window_copy(VALUE transport, const tn_window *window, VALUE buffer, long offset, long most)
+{
+    long count = most < window->unread ? most : window->unread;
+    rb_str_modify(buffer);
+    if (RSTRING_LEN(buffer) < offset + count)
+        return 0;
+    memmove(RSTRING_PTR(buffer) + offset, RSTRING_PTR(window->bytes) + window->index, count);
+    tn_window_seek(transport, window->index + count);
+    return count;
 }
 
 static inline int tn_window_byte(const tn_window *window)
