@@ -211,9 +211,8 @@ module Thrift
       def rest(seconds)
         resume = Connecting.now + seconds
         while (remaining = resume - Connecting.now) > 0
-          raise IOError, CLOSED if @io.closed?
-
           sleep([remaining, LONGEST_NAP].min)
+          raise IOError, CLOSED if @io.closed?
         end
       end
     end
