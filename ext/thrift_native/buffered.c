@@ -178,7 +178,7 @@ static VALUE buffered_write(VALUE self, VALUE bytes)
     VALUE wbuf = rb_attr_get(self, tn_id_iv_wbuf);
     if (!tn_exact_p(self, TN_BUFFERED) || !RB_TYPE_P(bytes, T_STRING) || !tn_mutable_string_p(wbuf))
         return tn_stock(self, tn_id_stock_write, tn_id_write, 1, &bytes);
-    return rb_str_buf_append(wbuf, tn_force_binary(bytes));
+    return tn_append(wbuf, tn_force_binary(bytes));
 }
 
 /* buffered.flush: one write for the whole message. @wbuf is empty afterwards, also if that failed: what is left of a

@@ -235,7 +235,7 @@ static VALUE framed_write(int argc, VALUE *argv, VALUE self)
     VALUE wbuf = rb_attr_get(self, tn_id_iv_wbuf);
     if (!tn_mutable_string_p(wbuf))
         return tn_stock(self, tn_id_stock_write, tn_id_write, argc, argv);
-    return rb_str_buf_append(wbuf, tn_force_binary(argv[0]));
+    return tn_append(wbuf, tn_force_binary(argv[0]));
 }
 
 static void put_header(char *header, long size)

@@ -102,7 +102,7 @@ static VALUE memory_write(VALUE self, VALUE bytes)
     VALUE buf = rb_attr_get(self, tn_id_iv_buf);
     if (!tn_exact_p(self, TN_MEMORY) || !RB_TYPE_P(bytes, T_STRING) || !tn_mutable_string_p(buf))
         return tn_stock(self, tn_id_stock_write, tn_id_write, 1, &bytes);
-    rb_str_buf_append(buf, tn_force_binary(bytes));
+    tn_append(buf, tn_force_binary(bytes));
     return Qnil;
 }
 

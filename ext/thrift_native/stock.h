@@ -17,4 +17,15 @@ static inline bool tn_mutable_string_p(VALUE value)
     return RB_TYPE_P(value, T_STRING) && !RB_OBJ_FROZEN_RAW(value);
 }
 
+/* `string << bytes`; two binary strings without a look at their characters. Returns string. */
+static inline VALUE tn_append(VALUE string, VALUE bytes)
+{
+    int binary = rb_ascii8bit_encindex();
+    if (rb_enc_get_index(string) != binary || rb_enc_get_index(bytes) != binary)
+        return rb_str_buf_append(string, bytes);
+    rb_str_cat(string, RSTRING_PTR(bytes), RSTRING_LEN(bytes));
+    RB_GC_GUARD(bytes);
+    return string;
+}
+
 #endif
