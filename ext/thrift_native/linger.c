@@ -22,6 +22,11 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#ifdef __linux__
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#endif
+
 static bool linger_by_default = true;
 
 /* The descriptor of an IO that is open, else -1. Doesn't raise. */
@@ -71,11 +76,13 @@ static bool tcp_info_get(int fd, tcp_info *info)
 }
 
 /* Every byte that we wrote has been acknowledged, every byte that came has been consumed, and no other byte has ever
- * passed, by whatever way. */
-static bool kernel_agrees(const tcp_info *info, const tn_conn *conn)
+ * passed or waits to, by whatever way. */
+static bool kernel_agrees(int fd, const tcp_info *info, const tn_conn *conn)
 {
+    int unacknowledged;
     return info->state == TN_TCP_ESTABLISHED && info->bytes_acked == conn->bytes_sent + 1 &&
-           info->bytes_received == conn->bytes_consumed;
+           info->bytes_received == conn->bytes_consumed && ioctl(fd, SIOCOUTQ, &unacknowledged) == 0 &&
+           unacknowledged == 0;
 }
 
 /* Turns the coming close(2) into one that leaves no TIME_WAIT, or back into an ordinary one. */
@@ -168,7 +175,7 @@ static bool reset_is_harmless(const tn_conn *conn, VALUE io, bool any_host)
     tcp_info info;
     int fd = open_descriptor(io);
     return conversation_complete(conn) && sole_owner(conn) && fd >= 0 && !input_pending(io) &&
-           tcp_info_get(fd, &info) && kernel_agrees(&info, conn) && (any_host || peer_on_this_host(fd, &info));
+           tcp_info_get(fd, &info) && kernel_agrees(fd, &info, conn) && (any_host || peer_on_this_host(fd, &info));
 }
 
 #else /* no such counters, so nothing to prove anything with */
