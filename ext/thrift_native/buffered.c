@@ -13,6 +13,11 @@ enum { DEFAULT_BUFFER = 4096 }; /* what an inner transport of another kind is as
 
 /* ---- reading ---- */
 
+static long asked_for(long wanted)
+{
+    return wanted < DEFAULT_BUFFER ? DEFAULT_BUFFER : wanted;
+}
+
 static VALUE receive_some(tn_peer *peer, long wanted)
 {
     tn_deadline deadline = 0;
@@ -22,13 +27,13 @@ static VALUE receive_some(tn_peer *peer, long wanted)
             return rb_str_new(tn_scratch, count);
         if (deadline == 0)
             deadline = tn_deadline_in(tn_peer_read_timeout(peer));
-        tn_peer_read_pause(peer, count, deadline, wanted);
+        tn_peer_read_pause(peer, count, deadline, asked_for(wanted));
     }
 }
 
 static VALUE fetch_some(VALUE inner, long wanted)
 {
-    VALUE size = LONG2NUM(wanted < DEFAULT_BUFFER ? DEFAULT_BUFFER : wanted);
+    VALUE size = LONG2NUM(asked_for(wanted));
     VALUE bytes = rb_funcallv(inner, tn_id_read, 1, &size);
     return NIL_P(bytes) ? rb_str_new(NULL, 0) : rb_convert_type(bytes, T_STRING, "String", "to_str");
 }
@@ -40,25 +45,25 @@ static bool refill(VALUE self, long wanted, tn_window *window)
     VALUE inner = rb_attr_get(self, tn_id_iv_transport);
     VALUE bytes = tn_peer_of(inner, self, &peer) ? receive_some(&peer, wanted) : fetch_some(inner, wanted);
     tn_window_reset(self, tn_id_iv_rbuf, bytes);
-    return tn_window_of(self, tn_id_iv_rbuf, window) && window->unread > 0;
+    return tn_exact_window(self, TN_BUFFERED, tn_id_iv_rbuf, window) && window->unread > 0;
 }
 
 static VALUE take(VALUE self, const tn_window *window, long size)
 {
-    tn_window_seek(self, window->index + size);
-    return rb_str_subseq(window->bytes, window->index, size < window->unread ? size : window->unread);
+    return tn_window_take(self, TN_BUFFERED, window, size);
 }
 
 static VALUE stock_read(VALUE self, VALUE size)
 {
-    return tn_stock(self, tn_id_stock_read, tn_id_read, 1, &size);
+    return tn_stock(self, tn_id_stock_read, 1, &size);
 }
 
 /* buffered.read(size) -> String of at most size bytes: what is at hand, else what one read brings */
 static VALUE buffered_read(VALUE self, VALUE size)
 {
     tn_window window;
-    if (!FIXNUM_P(size) || !tn_exact_p(self, TN_BUFFERED) || !tn_window_of(self, tn_id_iv_rbuf, &window))
+    if (!FIXNUM_P(size) || !tn_exact_p(self, TN_BUFFERED) ||
+        !tn_exact_window(self, TN_BUFFERED, tn_id_iv_rbuf, &window))
         return stock_read(self, size);
     long wanted = FIX2LONG(size);
     if (wanted <= 0 || (window.unread == 0 && !refill(self, wanted, &window)))
@@ -80,7 +85,7 @@ static void receive_rest(VALUE self, tn_peer *peer, VALUE bytes, long size)
         }
         long count = tn_peer_try_read(peer, tn_scratch, TN_READ_AHEAD);
         if (count <= 0) {
-            tn_peer_read_pause(peer, count, pace.deadline, size);
+            tn_peer_read_pause(peer, count, pace.deadline, asked_for(missing));
             continue;
         }
         long mine = count < missing ? count : missing;
@@ -98,7 +103,7 @@ static void fetch_rest(VALUE self, VALUE bytes, long size)
         long missing = size - RSTRING_LEN(bytes);
         if (!refill(self, missing, &window))
             tn_raise_no_more_data();
-        rb_str_buf_append(bytes, take(self, &window, missing));
+        tn_append(bytes, tn_force_binary(take(self, &window, missing)));
     }
 }
 
@@ -118,8 +123,9 @@ static VALUE with_rest(VALUE self, VALUE beginning, long size)
 static VALUE buffered_read_all(VALUE self, VALUE size)
 {
     tn_window window;
-    if (!FIXNUM_P(size) || !tn_exact_p(self, TN_BUFFERED) || !tn_window_of(self, tn_id_iv_rbuf, &window))
-        return tn_stock(self, tn_id_stock_read_all, tn_id_read_all, 1, &size);
+    if (!FIXNUM_P(size) || !tn_exact_p(self, TN_BUFFERED) ||
+        !tn_exact_window(self, TN_BUFFERED, tn_id_iv_rbuf, &window))
+        return tn_stock_or_super(self, tn_id_stock_read_all, 1, &size);
     long wanted = FIX2LONG(size);
     if (wanted < 0)
         tn_raise_negative_size();
@@ -127,7 +133,7 @@ static VALUE buffered_read_all(VALUE self, VALUE size)
         return rb_str_new(NULL, 0);
     if (window.unread == 0 && !refill(self, wanted, &window))
         tn_raise_no_more_data();
-    VALUE bytes = take(self, &window, wanted);
+    VALUE bytes = tn_force_binary(take(self, &window, wanted));
     return RSTRING_LEN(bytes) == wanted ? bytes : with_rest(self, bytes, wanted);
 }
 
@@ -140,12 +146,12 @@ static bool next_byte(VALUE self, tn_window *window)
 static VALUE buffered_read_byte(VALUE self)
 {
     tn_window window;
-    if (!tn_exact_p(self, TN_BUFFERED) || !tn_window_of(self, tn_id_iv_rbuf, &window))
-        return tn_stock(self, tn_id_stock_read_byte, tn_id_read_byte, 0, NULL);
+    if (!tn_exact_p(self, TN_BUFFERED) || !tn_exact_window(self, TN_BUFFERED, tn_id_iv_rbuf, &window))
+        return tn_stock(self, tn_id_stock_read_byte, 0, NULL);
     if (!next_byte(self, &window))
         tn_raise_no_more_data();
     int byte = tn_window_byte(&window);
-    tn_window_seek(self, window.index + 1);
+    tn_window_seek(self, TN_BUFFERED, window.index + 1);
     return INT2FIX(byte);
 }
 
@@ -155,13 +161,13 @@ static VALUE buffered_read_into_buffer(VALUE self, VALUE buffer, VALUE size)
     VALUE arguments[2] = {buffer, size};
     tn_window window;
     if (!FIXNUM_P(size) || !tn_exact_p(self, TN_BUFFERED) || !tn_mutable_string_p(buffer) ||
-        RSTRING_LEN(buffer) < FIX2LONG(size) || !tn_window_of(self, tn_id_iv_rbuf, &window))
-        return tn_stock(self, tn_id_stock_read_into_buffer, tn_id_read_into_buffer, 2, arguments);
+        RSTRING_LEN(buffer) < FIX2LONG(size) || !tn_exact_window(self, TN_BUFFERED, tn_id_iv_rbuf, &window))
+        return tn_stock(self, tn_id_stock_read_into_buffer, 2, arguments);
     long wanted = FIX2LONG(size), done = 0;
     while (done < wanted) {
         if (!next_byte(self, &window))
             tn_raise_no_more_data();
-        long count = tn_window_copy(self, &window, buffer, done, wanted - done);
+        long count = tn_window_copy(self, TN_BUFFERED, &window, buffer, done, wanted - done);
         if (count == 0)
             rb_raise(rb_eIndexError, "buffer shortened by another thread while it was filled");
         done += count;
@@ -175,9 +181,11 @@ static VALUE buffered_read_into_buffer(VALUE self, VALUE buffer, VALUE size)
 /* buffered.write(bytes) -> String, @wbuf */
 static VALUE buffered_write(VALUE self, VALUE bytes)
 {
-    VALUE wbuf = rb_attr_get(self, tn_id_iv_wbuf);
-    if (!tn_exact_p(self, TN_BUFFERED) || !RB_TYPE_P(bytes, T_STRING) || !tn_mutable_string_p(wbuf))
-        return tn_stock(self, tn_id_stock_write, tn_id_write, 1, &bytes);
+    if (!tn_exact_p(self, TN_BUFFERED) || !RB_TYPE_P(bytes, T_STRING))
+        return tn_stock(self, tn_id_stock_write, 1, &bytes);
+    VALUE wbuf = tn_ivar(self, TN_BUFFERED, TN_WBUF, tn_id_iv_wbuf);
+    if (!tn_mutable_string_p(wbuf))
+        return tn_stock(self, tn_id_stock_write, 1, &bytes);
     return tn_append(wbuf, tn_force_binary(bytes));
 }
 
@@ -188,7 +196,7 @@ static VALUE buffered_flush(VALUE self)
     tn_peer peer;
     VALUE message = rb_attr_get(self, tn_id_iv_wbuf);
     if (!tn_exact_p(self, TN_BUFFERED) || !RB_TYPE_P(message, T_STRING))
-        return tn_stock(self, tn_id_stock_flush, tn_id_flush, 0, NULL);
+        return tn_stock(self, tn_id_stock_flush, 0, NULL);
     VALUE inner = rb_attr_get(self, tn_id_iv_transport);
     bool ours = tn_peer_of(inner, self, &peer);
     if (RSTRING_LEN(message) > 0) {
@@ -209,7 +217,7 @@ static VALUE buffered_flush(VALUE self)
 static VALUE buffered_open(VALUE self)
 {
     if (!tn_exact_p(self, TN_BUFFERED))
-        return tn_stock(self, tn_id_stock_open, tn_id_open, 0, NULL);
+        return tn_stock(self, tn_id_stock_open, 0, NULL);
     VALUE result = rb_funcallv(rb_attr_get(self, tn_id_iv_transport), tn_id_open, 0, NULL);
     tn_window_reset(self, tn_id_iv_rbuf, rb_str_new(NULL, 0));
     return result;
@@ -238,7 +246,7 @@ static VALUE close_flushed(VALUE argument)
 static VALUE buffered_close(VALUE self)
 {
     if (!tn_exact_p(self, TN_BUFFERED))
-        return tn_stock(self, tn_id_stock_close, tn_id_close, 0, NULL);
+        return tn_stock(self, tn_id_stock_close, 0, NULL);
     if (tn_peer_closed_p(rb_attr_get(self, tn_id_iv_transport)))
         return close_inner(self);
     closing c = {self, Qnil};

@@ -13,7 +13,7 @@ static VALUE box_class;        /* of the object that holds a tn_conn; can't be m
 static VALUE ssl_class;        /* OpenSSL::SSL::SSLSocket, once the program has loaded openssl */
 
 /* No VALUE inside: nothing to mark, nothing that moves. */
-static size_t conn_size(const void *conn)
+static size_t conn_size(TN_UNUSED const void *conn)
 {
     return sizeof(tn_conn);
 }
@@ -59,6 +59,8 @@ static bool kind_of_handle(VALUE handle, tn_conn_kind *kind)
 static tn_conn *new_conn(VALUE handle, tn_conn_kind kind)
 {
     tn_conn *conn;
+    if (RB_OBJ_FROZEN(handle)) /* nothing can hang on it */
+        return NULL;
     VALUE boxed = TypedData_Make_Struct(box_class, tn_conn, &conn_type, conn);
     conn->kind = kind;
     conn->fork_generation = tn_fork_generation;
@@ -77,7 +79,7 @@ tn_conn *tn_conn_of(VALUE handle)
 }
 
 /* Ext.adopt(handle, opened_here): a connection was made. `opened_here` only for one that Socket#open made. */
-static VALUE ext_adopt(VALUE ext, VALUE handle, VALUE opened_here)
+static VALUE ext_adopt(TN_UNUSED VALUE ext, VALUE handle, VALUE opened_here)
 {
     tn_conn *conn = tn_conn_of(handle);
     if (conn)
@@ -86,7 +88,7 @@ static VALUE ext_adopt(VALUE ext, VALUE handle, VALUE opened_here)
 }
 
 /* Ext.expose(handle): the program took the IO, so bytes may pass that we don't see. */
-static VALUE ext_expose(VALUE ext, VALUE handle)
+static VALUE ext_expose(TN_UNUSED VALUE ext, VALUE handle)
 {
     tn_conn *conn = tn_conn_of(handle);
     if (conn)
@@ -96,7 +98,7 @@ static VALUE ext_expose(VALUE ext, VALUE handle)
 
 /* Ext.handshake_later(ssl_socket, timeout): an accepted TLS connection shakes hands when it is first read or
  * written, within `timeout` seconds (nil: no limit). False if that isn't possible for this object. */
-static VALUE ext_handshake_later(VALUE ext, VALUE handle, VALUE timeout)
+static VALUE ext_handshake_later(TN_UNUSED VALUE ext, VALUE handle, VALUE timeout)
 {
     double seconds = NIL_P(timeout) ? 0 : NUM2DBL(timeout);
     tn_conn *conn = tn_conn_of(handle);
@@ -108,7 +110,7 @@ static VALUE ext_handshake_later(VALUE ext, VALUE handle, VALUE timeout)
 }
 
 /* Ext.handshake_pending?(handle) */
-static VALUE ext_handshake_pending_p(VALUE ext, VALUE handle)
+static VALUE ext_handshake_pending_p(TN_UNUSED VALUE ext, VALUE handle)
 {
     tn_conn *conn = tn_conn_of(handle);
     return conn && conn->handshake_pending ? Qtrue : Qfalse;

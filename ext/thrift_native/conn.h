@@ -23,11 +23,11 @@ typedef struct {
     /* The conversation, for closing by reset; see linger.h */
     unsigned calls_outstanding; /* calls whose reply has not been read to its last byte */
     uint64_t calls_answered;
-    bool tainted;             /* something happened that the counters don't cover: close as usual */
-    bool message_in_progress; /* between the start of a message and its flush */
-    bool reply_in_progress;   /* between the start of a reply and its last byte */
-    bool oneway_unproven;     /* a oneway call was sent and no later call has been answered */
-    bool last_was_oneway;     /* the last message written was one */
+    bool tainted;              /* something happened that the counters don't cover: close as usual */
+    bool message_in_progress;  /* between the start of a message and its flush */
+    bool reply_in_progress;    /* between the start of a reply and its last byte */
+    bool oneway_unproven;      /* a oneway call was sent and no later call has been answered */
+    bool last_was_oneway;      /* the last message written was one */
     uint64_t settled_sent;     /* bytes_sent when the last call had been sent */
     uint64_t settled_consumed; /* bytes_consumed when the last reply had been read */
 } tn_conn;

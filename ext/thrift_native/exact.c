@@ -16,8 +16,43 @@ static tn_watched *find_kind(VALUE symbol)
     rb_raise(rb_eArgError, "unknown kind of transport: %" PRIsVALUE, rb_sym2str(symbol));
 }
 
+#ifdef TN_FIXED_SLOTS
+static long place_of(VALUE probe, VALUE marker)
+{
+    for (long i = 0; i < (long)ROBJECT_NUMIV(probe); i++) {
+        if (ROBJECT_IVPTR(probe)[i] == marker)
+            return i;
+    }
+    return -1;
+}
+#endif
+
+/* Looks where Ruby puts the instance variables. The probe is made by the class's own initialize, so that their order is
+ * what it would be without us. */
+static void find_places(tn_watched *watched, tn_kind kind)
+{
+    for (int slot = 0; slot < TN_SLOTS; slot++)
+        watched->place[slot] = -1;
+#ifdef TN_FIXED_SLOTS
+    if (kind != TN_BUFFERED && kind != TN_FRAMED && kind != TN_MEMORY)
+        return;
+    VALUE nothing = Qnil;
+    VALUE probe = rb_class_new_instance(1, &nothing, watched->klass);
+    const ID names[TN_SLOTS] = {tn_id_iv_transport, kind == TN_MEMORY ? tn_id_iv_buf : tn_id_iv_rbuf,
+                                tn_id_iv_wbuf,      tn_id_iv_index,
+                                tn_id_iv_read,      tn_id_iv_write};
+    for (int slot = 0; slot < TN_SLOTS && RB_TYPE_P(probe, T_OBJECT); slot++) {
+        VALUE marker = rb_str_new(NULL, 0);
+        if (!RTEST(rb_ivar_defined(probe, names[slot])))
+            continue;
+        rb_ivar_set(probe, names[slot], marker);
+        watched->place[slot] = (short)place_of(probe, marker);
+    }
+#endif
+}
+
 /* Ext.watch(kind, klass): remembers the class as it is now. */
-static VALUE ext_watch(VALUE ext, VALUE kind, VALUE klass)
+static VALUE ext_watch(TN_UNUSED VALUE ext, VALUE kind, VALUE klass)
 {
     Check_Type(klass, T_CLASS);
     tn_watched *watched = find_kind(kind);
@@ -25,13 +60,14 @@ static VALUE ext_watch(VALUE ext, VALUE kind, VALUE klass)
     rb_gc_register_mark_object(klass);
     rb_gc_register_mark_object(super);
     watched->super = super;
-    watched->touched = false;
     watched->klass = klass;
+    find_places(watched, (tn_kind)(watched - tn_watch_list));
+    watched->touched = false;
     return Qnil;
 }
 
 /* Ext.touched(klass): a method of the class was defined, removed or undefined. */
-static VALUE ext_touched(VALUE ext, VALUE klass)
+static VALUE ext_touched(TN_UNUSED VALUE ext, VALUE klass)
 {
     for (int kind = 0; kind < TN_KINDS; kind++) {
         if (tn_watch_list[kind].klass == klass)
@@ -46,7 +82,7 @@ static bool kind_untouched(tn_kind kind)
 }
 
 /* Ext.exact?(kind): may C still stand in for the methods of this class? */
-static VALUE ext_exact_p(VALUE ext, VALUE kind)
+static VALUE ext_exact_p(TN_UNUSED VALUE ext, VALUE kind)
 {
     tn_kind found = (tn_kind)(find_kind(kind) - tn_watch_list);
     bool exact = kind_untouched(found) && kind_untouched(TN_BASE);
@@ -57,6 +93,8 @@ static VALUE ext_exact_p(VALUE ext, VALUE kind)
 
 void tn_exact_init(VALUE ext)
 {
+    for (int kind = 0; kind < TN_KINDS; kind++)
+        tn_watch_list[kind].touched = true; /* until watched */
     rb_define_module_function(ext, "watch", ext_watch, 2);
     rb_define_module_function(ext, "touched", ext_touched, 1);
     rb_define_module_function(ext, "exact?", ext_exact_p, 1);

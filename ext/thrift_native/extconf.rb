@@ -40,7 +40,7 @@ have_library("dl", "dlopen") unless have_func("dlopen", "dlfcn.h")
 have_func("dladdr", "dlfcn.h")
 
 append_cflags(%w[-std=gnu99 -Wall -fvisibility=hidden])
-append_cflags(%w[-Wextra -Werror -Wno-unused-parameter]) if ENV["TN_PEDANTIC"]
+append_cflags(%w[-Wextra -Werror]) if ENV["TN_PEDANTIC"]
 if ENV["TN_DEBUG"]
   append_cflags(%w[-O0 -g])
   $defs << "-DTN_DEBUG=1"

@@ -63,12 +63,12 @@ static VALUE receive_frame(VALUE self, tn_peer *peer)
     char header[HEADER];
     long have = 0;
     for (;;) {
-        long wanted = tn_peer_exact_reads(peer) ? HEADER - have : TN_READ_AHEAD;
+        long wanted = tn_peer_exact_reads(peer) ? HEADER - have : TN_GIVEN_BACK;
         long count = tn_peer_try_read(peer, tn_scratch, wanted);
         if (count <= 0) {
             if (pace.deadline == 0)
                 tn_pace_start(&pace, timeout, HEADER - have);
-            tn_peer_read_pause(peer, count, pace.deadline, HEADER);
+            tn_peer_read_pause(peer, count, pace.deadline, HEADER - have);
             continue;
         }
         long mine = count < HEADER - have ? count : HEADER - have;
@@ -122,24 +122,23 @@ static VALUE framed_read_frame(VALUE self)
 
 static bool reads_frames_p(VALUE self)
 {
-    return RTEST(rb_attr_get(self, tn_id_iv_read));
+    return RTEST(tn_ivar(self, TN_FRAMED, TN_READ, tn_id_iv_read));
 }
 
 /* False if the stock method has to do it. */
 static bool window_with_bytes(VALUE self, tn_window *window)
 {
-    if (!tn_window_of(self, tn_id_iv_rbuf, window))
+    if (!tn_exact_window(self, TN_FRAMED, tn_id_iv_rbuf, window))
         return false;
-    if (window->unread > 0)
+    if (TN_LIKELY(window->unread > 0))
         return true;
     framed_read_frame(self);
-    return tn_window_of(self, tn_id_iv_rbuf, window) && window->unread > 0;
+    return tn_exact_window(self, TN_FRAMED, tn_id_iv_rbuf, window) && window->unread > 0;
 }
 
 static VALUE take(VALUE self, const tn_window *window, long size)
 {
-    tn_window_seek(self, window->index + size);
-    return rb_str_subseq(window->bytes, window->index, size < window->unread ? size : window->unread);
+    return tn_window_take(self, TN_FRAMED, window, size);
 }
 
 /* framed.read(size) -> String of at most size bytes, from one frame */
@@ -147,13 +146,13 @@ static VALUE framed_read(VALUE self, VALUE size)
 {
     tn_window window;
     if (!FIXNUM_P(size) || !tn_exact_p(self, TN_FRAMED))
-        return tn_stock(self, tn_id_stock_read, tn_id_read, 1, &size);
+        return tn_stock(self, tn_id_stock_read, 1, &size);
     if (!reads_frames_p(self))
         return rb_funcallv(rb_attr_get(self, tn_id_iv_transport), tn_id_read, 1, &size);
     if (FIX2LONG(size) <= 0)
         return rb_str_new(NULL, 0);
     if (!window_with_bytes(self, &window))
-        return tn_stock(self, tn_id_stock_read, tn_id_read, 1, &size);
+        return tn_stock(self, tn_id_stock_read, 1, &size);
     return take(self, &window, FIX2LONG(size));
 }
 
@@ -165,7 +164,7 @@ static VALUE gather(VALUE self, VALUE so_far, long size)
     while (RSTRING_LEN(bytes) < size) {
         if (!window_with_bytes(self, &window))
             tn_raise_no_more_data();
-        rb_str_buf_append(bytes, take(self, &window, size - RSTRING_LEN(bytes)));
+        tn_append(bytes, take(self, &window, size - RSTRING_LEN(bytes)));
     }
     return bytes;
 }
@@ -175,14 +174,15 @@ static VALUE framed_read_all(VALUE self, VALUE size)
 {
     tn_window window;
     if (!FIXNUM_P(size) || !tn_exact_p(self, TN_FRAMED) || !reads_frames_p(self))
-        return tn_stock(self, tn_id_stock_read_all, tn_id_read_all, 1, &size);
+        return tn_stock_or_super(self, tn_id_stock_read_all, 1, &size);
     long wanted = FIX2LONG(size);
-    if (wanted < 0)
-        tn_raise_negative_size();
-    if (wanted == 0)
+    if (TN_UNLIKELY(wanted <= 0)) {
+        if (wanted < 0)
+            tn_raise_negative_size();
         return rb_str_new(NULL, 0);
+    }
     if (!window_with_bytes(self, &window))
-        return tn_stock(self, tn_id_stock_read_all, tn_id_read_all, 1, &size);
+        return tn_stock_or_super(self, tn_id_stock_read_all, 1, &size);
     VALUE bytes = take(self, &window, wanted);
     return RSTRING_LEN(bytes) == wanted ? bytes : gather(self, bytes, wanted);
 }
@@ -192,13 +192,13 @@ static VALUE framed_read_byte(VALUE self)
 {
     tn_window window;
     if (!tn_exact_p(self, TN_FRAMED))
-        return tn_stock(self, tn_id_stock_read_byte, tn_id_read_byte, 0, NULL);
+        return tn_stock(self, tn_id_stock_read_byte, 0, NULL);
     if (!reads_frames_p(self))
         return rb_funcallv(rb_attr_get(self, tn_id_iv_transport), tn_id_read_byte, 0, NULL);
     if (!window_with_bytes(self, &window))
-        return tn_stock(self, tn_id_stock_read_byte, tn_id_read_byte, 0, NULL);
+        return tn_stock(self, tn_id_stock_read_byte, 0, NULL);
     int byte = tn_window_byte(&window);
-    tn_window_seek(self, window.index + 1);
+    tn_window_seek(self, TN_FRAMED, window.index + 1);
     return INT2FIX(byte);
 }
 
@@ -208,13 +208,13 @@ static VALUE framed_read_into_buffer(VALUE self, VALUE buffer, VALUE size)
     VALUE arguments[2] = {buffer, size};
     if (!FIXNUM_P(size) || !tn_exact_p(self, TN_FRAMED) || !tn_mutable_string_p(buffer) ||
         RSTRING_LEN(buffer) < FIX2LONG(size))
-        return tn_stock(self, tn_id_stock_read_into_buffer, tn_id_read_into_buffer, 2, arguments);
+        return tn_stock(self, tn_id_stock_read_into_buffer, 2, arguments);
     long wanted = FIX2LONG(size), done = 0;
     while (done < wanted) {
         tn_window window;
         if (!window_with_bytes(self, &window))
             tn_raise_no_more_data();
-        long count = tn_window_copy(self, &window, buffer, done, wanted - done);
+        long count = tn_window_copy(self, TN_FRAMED, &window, buffer, done, wanted - done);
         if (count == 0)
             rb_raise(rb_eIndexError, "buffer shortened by another thread while it was filled");
         done += count;
@@ -229,12 +229,12 @@ static VALUE framed_write(int argc, VALUE *argv, VALUE self)
 {
     rb_check_arity(argc, 1, 2);
     if (!tn_exact_p(self, TN_FRAMED) || (argc == 2 && !NIL_P(argv[1])) || !RB_TYPE_P(argv[0], T_STRING))
-        return tn_stock(self, tn_id_stock_write, tn_id_write, argc, argv);
-    if (!RTEST(rb_attr_get(self, tn_id_iv_write)))
+        return tn_stock(self, tn_id_stock_write, argc, argv);
+    if (!RTEST(tn_ivar(self, TN_FRAMED, TN_WRITE, tn_id_iv_write)))
         return rb_funcallv(rb_attr_get(self, tn_id_iv_transport), tn_id_write, 1, argv);
-    VALUE wbuf = rb_attr_get(self, tn_id_iv_wbuf);
+    VALUE wbuf = tn_ivar(self, TN_FRAMED, TN_WBUF, tn_id_iv_wbuf);
     if (!tn_mutable_string_p(wbuf))
-        return tn_stock(self, tn_id_stock_write, tn_id_write, argc, argv);
+        return tn_stock(self, tn_id_stock_write, argc, argv);
     return tn_append(wbuf, tn_force_binary(argv[0]));
 }
 
@@ -260,13 +260,13 @@ static VALUE framed_flush(VALUE self)
     tn_peer peer;
     char header[HEADER];
     if (!tn_exact_p(self, TN_FRAMED))
-        return tn_stock(self, tn_id_stock_flush, tn_id_flush, 0, NULL);
+        return tn_stock(self, tn_id_stock_flush, 0, NULL);
     VALUE inner = rb_attr_get(self, tn_id_iv_transport);
     if (!RTEST(rb_attr_get(self, tn_id_iv_write)))
         return rb_funcallv(inner, tn_id_flush, 0, NULL);
     VALUE payload = rb_attr_get(self, tn_id_iv_wbuf);
     if (!RB_TYPE_P(payload, T_STRING))
-        return tn_stock(self, tn_id_stock_flush, tn_id_flush, 0, NULL);
+        return tn_stock(self, tn_id_stock_flush, 0, NULL);
     VALUE empty = tn_replace_wbuf(self, payload);
     if (RSTRING_LEN(payload) > HARD_MAX_FRAME)
         tn_raise_transport(TN_SIZE_LIMIT,
@@ -287,7 +287,7 @@ static VALUE framed_flush(VALUE self)
 static VALUE framed_open(VALUE self)
 {
     if (!tn_exact_p(self, TN_FRAMED))
-        return tn_stock(self, tn_id_stock_open, tn_id_open, 0, NULL);
+        return tn_stock(self, tn_id_stock_open, 0, NULL);
     VALUE result = rb_funcallv(rb_attr_get(self, tn_id_iv_transport), tn_id_open, 0, NULL);
     tn_window_reset(self, tn_id_iv_rbuf, rb_str_new(NULL, 0));
     return result;
@@ -297,7 +297,7 @@ static VALUE framed_open(VALUE self)
 static VALUE framed_close(VALUE self)
 {
     if (!tn_exact_p(self, TN_FRAMED))
-        return tn_stock(self, tn_id_stock_close, tn_id_close, 0, NULL);
+        return tn_stock(self, tn_id_stock_close, 0, NULL);
     tn_peer_note_leftover(self);
     tn_empty_buffers(self);
     return rb_funcallv(rb_attr_get(self, tn_id_iv_transport), tn_id_close, 0, NULL);

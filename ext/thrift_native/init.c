@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "names.h"
 #include "socket_class.h"
+#include "stock.h"
 #include "tls.h"
 
 RUBY_FUNC_EXPORTED void Init_thrift_native_ext(void);
@@ -16,6 +17,7 @@ RUBY_FUNC_EXPORTED void Init_thrift_native_ext(void);
 void Init_thrift_native_ext(void)
 {
     tn_names_init();
+    tn_stock_init();
     VALUE native = rb_define_module_under(tn_mThrift, "Native");
     VALUE ext = rb_define_module_under(native, "Ext");
     tn_exact_init(ext);

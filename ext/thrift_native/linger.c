@@ -240,7 +240,7 @@ static VALUE close_unless_closed(VALUE handle)
     return close_handle(handle);
 }
 
-static VALUE swallow(VALUE unused, VALUE error)
+static VALUE swallow(TN_UNUSED VALUE unused, TN_UNUSED VALUE error)
 {
     return Qnil;
 }
@@ -316,7 +316,7 @@ static void close_native(VALUE self, VALUE handle, tn_conn *conn)
 static VALUE socket_close(VALUE self)
 {
     if (!tn_socket_p(self))
-        return tn_stock(self, tn_id_stock_close, tn_id_close, 0, NULL);
+        return tn_stock(self, tn_id_stock_close, 0, NULL);
 
     VALUE handle = rb_attr_get(self, tn_id_iv_handle);
     if (NIL_P(handle))
@@ -334,7 +334,7 @@ static VALUE socket_close(VALUE self)
 /* ---- Init ---- */
 
 /* Ext.linger_default = on; see lib/thrift/native/linger.rb. */
-static VALUE ext_linger_default_set(VALUE ext, VALUE on)
+static VALUE ext_linger_default_set(TN_UNUSED VALUE ext, VALUE on)
 {
     linger_by_default = RTEST(on);
     return on;

@@ -13,7 +13,7 @@ enum { GARBAGE = 4096 }; /* bytes read before the front of @buf is dropped, as t
 /* False if the stock method has to do it. */
 static bool window_of(VALUE self, tn_window *window)
 {
-    return tn_exact_p(self, TN_MEMORY) && tn_window_of(self, tn_id_iv_buf, window);
+    return tn_exact_p(self, TN_MEMORY) && tn_exact_window(self, TN_MEMORY, tn_id_iv_buf, window);
 }
 
 static void advance(VALUE self, const tn_window *window, long size)
@@ -21,10 +21,10 @@ static void advance(VALUE self, const tn_window *window, long size)
     long index = window->index + size, length = RSTRING_LEN(window->bytes);
     if (index > length)
         index = length;
-    if (index >= GARBAGE)
+    if (TN_UNLIKELY(index >= GARBAGE))
         tn_window_reset(self, tn_id_iv_buf, rb_str_subseq(window->bytes, index, length - index));
     else
-        tn_window_seek(self, index);
+        tn_window_seek(self, TN_MEMORY, index);
 }
 
 NORETURN(static void raise_end(void));
@@ -35,7 +35,7 @@ static void raise_end(void)
 
 static VALUE take(VALUE self, const tn_window *window, long size)
 {
-    VALUE bytes = rb_str_subseq(window->bytes, window->index, size);
+    VALUE bytes = tn_window_bytes(window, size);
     advance(self, window, size);
     return bytes;
 }
@@ -45,7 +45,7 @@ static VALUE memory_read(VALUE self, VALUE size)
 {
     tn_window window;
     if (!FIXNUM_P(size) || !window_of(self, &window))
-        return tn_stock(self, tn_id_stock_read, tn_id_read, 1, &size);
+        return tn_stock(self, tn_id_stock_read, 1, &size);
     long wanted = FIX2LONG(size);
     if (wanted < 0)
         tn_raise_negative_size();
@@ -60,7 +60,7 @@ static VALUE memory_read_all(VALUE self, VALUE size)
 {
     tn_window window;
     if (!FIXNUM_P(size) || !window_of(self, &window))
-        return tn_stock(self, tn_id_stock_read_all, tn_id_read_all, 1, &size);
+        return tn_stock_or_super(self, tn_id_stock_read_all, 1, &size);
     long wanted = FIX2LONG(size);
     if (wanted < 0)
         tn_raise_negative_size();
@@ -74,7 +74,7 @@ static VALUE memory_read_byte(VALUE self)
 {
     tn_window window;
     if (!window_of(self, &window))
-        return tn_stock(self, tn_id_stock_read_byte, tn_id_read_byte, 0, NULL);
+        return tn_stock(self, tn_id_stock_read_byte, 0, NULL);
     if (window.unread == 0)
         raise_end();
     int byte = tn_window_byte(&window);
@@ -89,7 +89,7 @@ static VALUE memory_read_into_buffer(VALUE self, VALUE buffer, VALUE size)
     tn_window window;
     if (!FIXNUM_P(size) || !tn_mutable_string_p(buffer) || !window_of(self, &window) || buffer == window.bytes ||
         RSTRING_LEN(buffer) < FIX2LONG(size) || window.unread < FIX2LONG(size) || FIX2LONG(size) <= 0)
-        return tn_stock(self, tn_id_stock_read_into_buffer, tn_id_read_into_buffer, 2, arguments);
+        return tn_stock(self, tn_id_stock_read_into_buffer, 2, arguments);
     rb_str_modify(buffer);
     memcpy(RSTRING_PTR(buffer), RSTRING_PTR(window.bytes) + window.index, FIX2LONG(size));
     advance(self, &window, FIX2LONG(size));
@@ -99,9 +99,11 @@ static VALUE memory_read_into_buffer(VALUE self, VALUE buffer, VALUE size)
 /* memory.write(bytes) */
 static VALUE memory_write(VALUE self, VALUE bytes)
 {
-    VALUE buf = rb_attr_get(self, tn_id_iv_buf);
-    if (!tn_exact_p(self, TN_MEMORY) || !RB_TYPE_P(bytes, T_STRING) || !tn_mutable_string_p(buf))
-        return tn_stock(self, tn_id_stock_write, tn_id_write, 1, &bytes);
+    if (!tn_exact_p(self, TN_MEMORY) || !RB_TYPE_P(bytes, T_STRING))
+        return tn_stock(self, tn_id_stock_write, 1, &bytes);
+    VALUE buf = tn_ivar(self, TN_MEMORY, TN_RBUF, tn_id_iv_buf);
+    if (!tn_mutable_string_p(buf))
+        return tn_stock(self, tn_id_stock_write, 1, &bytes);
     tn_append(buf, tn_force_binary(bytes));
     return Qnil;
 }

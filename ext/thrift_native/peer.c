@@ -9,7 +9,7 @@
 
 char tn_scratch[TN_READ_AHEAD];
 
-enum { READ_ERROR = TN_TLS_ERROR, TLS_RECORD = 16384, PACE = 4096, FIRST_ALLOCATION = TN_READ_AHEAD };
+enum { READ_ERROR = TN_TLS_ERROR, TLS_RECORD = 16384, PACE = 4096, FIRST_ALLOCATION = TN_READ_AHEAD, TURN = 1 << 20 };
 
 /* ---- resolving ---- */
 
@@ -54,6 +54,13 @@ bool tn_peer_of(VALUE socket, VALUE owner, tn_peer *peer)
     return true;
 }
 
+/* A number of anybody's own class: what IO.select takes, the thrift gem takes. */
+static double seconds_of_object(VALUE timeout)
+{
+    bool foreign = RB_TYPE_P(timeout, T_OBJECT) && rb_respond_to(timeout, rb_intern("to_f"));
+    return NUM2DBL(foreign ? rb_funcall(timeout, rb_intern("to_f"), 0) : timeout);
+}
+
 static double seconds(VALUE socket, ID specific)
 {
     VALUE timeout = rb_attr_get(socket, specific);
@@ -61,7 +68,7 @@ static double seconds(VALUE socket, ID specific)
         timeout = rb_attr_get(socket, tn_id_iv_timeout);
     if (NIL_P(timeout))
         return 0;
-    return FIXNUM_P(timeout) ? (double)FIX2LONG(timeout) : NUM2DBL(timeout);
+    return FIXNUM_P(timeout) ? (double)FIX2LONG(timeout) : seconds_of_object(timeout);
 }
 
 double tn_peer_read_timeout(const tn_peer *peer)
@@ -93,7 +100,7 @@ static VALUE call_close(VALUE socket)
     return rb_funcallv(socket, tn_id_close, 0, NULL);
 }
 
-static VALUE ignore(VALUE unused, VALUE error)
+static VALUE ignore(TN_UNUSED VALUE unused, TN_UNUSED VALUE error)
 {
     return Qnil;
 }
@@ -101,24 +108,27 @@ static VALUE ignore(VALUE unused, VALUE error)
 void tn_peer_abort(tn_peer *peer)
 {
     peer->conn->tainted = true;
+    VALUE current = rb_attr_get(peer->socket, tn_id_iv_handle);
     /* Another thread may have opened the socket anew meanwhile: that connection isn't ours to close. */
-    if (rb_attr_get(peer->socket, tn_id_iv_handle) == peer->handle)
+    if (!NIL_P(current) && current != peer->handle)
+        return;
+    if (!NIL_P(current))
         rb_rescue2(call_close, peer->socket, ignore, Qnil, rb_eStandardError, (VALUE)0);
     if (!NIL_P(peer->owner))
         tn_empty_buffers(peer->owner);
 }
 
-NORETURN(static void fail(tn_peer *peer, tn_transport_error type, VALUE message, VALUE cause));
-static void fail(tn_peer *peer, tn_transport_error type, VALUE message, VALUE cause)
+NORETURN(static void raise_caused_by(VALUE error));
+static void raise_caused_by(VALUE error)
 {
-    tn_peer_abort(peer);
-    tn_raise_transport_caused(type, message, cause);
+    tn_raise_transport_caused(TN_NOT_OPEN, rb_funcall(error, rb_intern("message"), 0), error);
 }
 
 NORETURN(static void fail_with(tn_peer *peer, VALUE error));
 static void fail_with(tn_peer *peer, VALUE error)
 {
-    fail(peer, TN_NOT_OPEN, rb_funcall(error, rb_intern("message"), 0), error);
+    tn_peer_abort(peer);
+    raise_caused_by(error);
 }
 
 NORETURN(static void fail_with_errno(tn_peer *peer, int number));
@@ -139,14 +149,17 @@ static void time_out(tn_peer *peer, const char *doing, const char *preposition, 
     VALUE desc = rb_attr_get(peer->socket, tn_id_iv_desc);
     VALUE message =
         rb_sprintf("Socket: Timed out %s %ld bytes %s %" PRIsVALUE, doing, size, preposition, rb_obj_as_string(desc));
-    fail(peer, TN_TIMED_OUT, message, Qnil);
+    tn_peer_abort(peer);
+    tn_raise_transport(TN_TIMED_OUT, message);
 }
 
 /* ---- anything that sleeps or runs Ruby: it may be left by a raise, a kill or a throw ---- */
 
 typedef struct {
     tn_peer *peer;
-    int events; /* 0: the TLS handshake instead of a wait */
+    int events; /* what to wait for, or one of these: */
+#define HANDSHAKE 0
+#define OTHERS_TURN -1 /* other threads, signals and interrupts */
     tn_deadline deadline;
     bool ready;
     bool settled; /* returned, or failed with the connection already closed */
@@ -155,12 +168,13 @@ typedef struct {
 static VALUE guarded_body(VALUE argument)
 {
     guarded *g = (guarded *)argument;
-    if (g->events) {
-        g->ready = tn_wait(g->peer->io, g->events, g->deadline);
-    } else {
+    g->ready = true;
+    if (g->events == HANDSHAKE)
         tn_tls_handshake(g->peer->handle, g->peer->conn->handshake_timeout);
-        g->ready = true;
-    }
+    else if (g->events == OTHERS_TURN)
+        rb_thread_check_ints();
+    else
+        g->ready = tn_wait(g->peer->io, g->events, g->deadline);
     g->settled = true;
     return Qnil;
 }
@@ -168,9 +182,11 @@ static VALUE guarded_body(VALUE argument)
 static VALUE guarded_error(VALUE argument, VALUE error)
 {
     guarded *g = (guarded *)argument;
+    tn_peer_abort(g->peer);
     g->settled = true;
-    fail_with(g->peer, error);
-    return Qnil;
+    if (RTEST(rb_obj_is_kind_of(error, tn_eTransportException)))
+        rb_exc_raise(error); /* somebody's who knows better: Thread#raise, Timeout with a class */
+    raise_caused_by(error);
 }
 
 static VALUE guarded_rescued(VALUE argument)
@@ -199,7 +215,7 @@ static bool guard(tn_peer *peer, int events, tn_deadline deadline)
 static void shake_hands(tn_peer *peer)
 {
     peer->conn->handshake_pending = false; /* once: a failure closes the connection */
-    guard(peer, 0, 0);
+    guard(peer, HANDSHAKE, 0);
 }
 
 /* ---- reading ---- */
@@ -317,16 +333,22 @@ static long room_for(VALUE string, long size)
 void tn_peer_fill(tn_peer *peer, VALUE string, long size, double timeout)
 {
     tn_pace pace;
+    long turn = 0;
     tn_pace_start(&pace, timeout, size - RSTRING_LEN(string));
     while (RSTRING_LEN(string) < size) {
         long length = RSTRING_LEN(string);
+        if (turn >= TURN) { /* a fast sender leaves us no reason to sleep */
+            guard(peer, OTHERS_TURN, 0);
+            turn = 0;
+        }
         long room = room_for(string, size);
         long count = tn_peer_try_read(peer, RSTRING_PTR(string) + length, room);
         if (count > 0) {
             rb_str_set_len(string, length + count);
+            turn += count;
             tn_pace_arrived(&pace, count, size - length - count);
         } else {
-            tn_peer_read_pause(peer, count, pace.deadline, size);
+            tn_peer_read_pause(peer, count, pace.deadline, size - length);
         }
     }
 }

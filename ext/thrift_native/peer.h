@@ -22,6 +22,9 @@ typedef struct {
 /* How much is asked of one receive, in bytes, and the size of the shared scratch buffer. */
 enum { TN_READ_AHEAD = 65536 };
 
+/* How much may be asked for if the surplus has to go back: an IO's own buffer, once made, holds no more. */
+enum { TN_GIVEN_BACK = 8192 };
+
 /* Belongs to whoever holds the VM lock, from one attempt until the bytes were copied; never across a wait. */
 extern char tn_scratch[TN_READ_AHEAD];
 
@@ -47,7 +50,8 @@ long tn_peer_try_read(tn_peer *peer, char *buffer, long capacity);
  * (TIMED_OUT, or NOT_OPEN with the cause's message). `size` is for the message. Runs other threads. */
 void tn_peer_read_pause(tn_peer *peer, long code, tn_deadline deadline, long size);
 
-/* Gives surplus bytes back to the IO, for the next reader whoever that is. Plain sockets only. */
+/* Gives surplus bytes, less than TN_GIVEN_BACK, back to the IO, for the next reader whoever that is. Plain sockets
+ * only, and only if tn_peer_exact_reads was false. */
 void tn_peer_unread(tn_peer *peer, const char *bytes, long length);
 
 /* Sends `header` (may be empty, at most 16 bytes) and `payload` as one message, within `timeout` seconds.

@@ -5,6 +5,9 @@
 #include "peer.h"
 #include "stock.h"
 
+/* One read asks for no more, however much is wanted: what it may bring is allocated first. */
+enum { MOST_AT_ONCE = 1 << 20 };
+
 /* Closed, and ours: 0.25's answer, whichever thrift is installed. */
 static void refuse_if_closed(VALUE self)
 {
@@ -18,15 +21,15 @@ static VALUE socket_read(VALUE self, VALUE size)
     tn_peer peer;
     if (!FIXNUM_P(size) || FIX2LONG(size) <= 0 || !tn_peer_of(self, Qnil, &peer)) {
         refuse_if_closed(self);
-        return tn_stock(self, tn_id_stock_read, tn_id_read, 1, &size);
+        return tn_stock(self, tn_id_stock_read, 1, &size);
     }
-    long wanted = FIX2LONG(size);
-    long capacity = wanted < TN_READ_AHEAD ? wanted : TN_READ_AHEAD;
+    long wanted = FIX2LONG(size), capacity = wanted < MOST_AT_ONCE ? wanted : MOST_AT_ONCE;
+    VALUE big = capacity > TN_READ_AHEAD ? rb_str_buf_new(capacity) : Qnil; /* else through the scratch buffer */
     tn_deadline deadline = 0;
     for (;;) {
-        long count = tn_peer_try_read(&peer, tn_scratch, capacity);
+        long count = tn_peer_try_read(&peer, NIL_P(big) ? tn_scratch : RSTRING_PTR(big), capacity);
         if (count > 0)
-            return rb_str_new(tn_scratch, count);
+            return NIL_P(big) ? rb_str_new(tn_scratch, count) : rb_str_resize(big, count);
         if (deadline == 0)
             deadline = tn_deadline_in(tn_peer_read_timeout(&peer));
         tn_peer_read_pause(&peer, count, deadline, wanted);
@@ -37,11 +40,11 @@ static VALUE socket_read(VALUE self, VALUE size)
 static VALUE socket_read_all(VALUE self, VALUE size)
 {
     tn_peer peer;
-    if (!FIXNUM_P(size) || !tn_peer_of(self, Qnil, &peer))
-        return tn_stock(self, tn_id_stock_read_all, tn_id_read_all, 1, &size);
-    long wanted = FIX2LONG(size);
-    if (wanted < 0)
+    long wanted = FIXNUM_P(size) ? FIX2LONG(size) : 0;
+    if (wanted < 0 && tn_socket_p(self))
         tn_raise_negative_size();
+    if (!FIXNUM_P(size) || !tn_peer_of(self, Qnil, &peer))
+        return tn_stock_or_super(self, tn_id_stock_read_all, 1, &size);
     VALUE bytes = rb_str_new(NULL, 0);
     if (wanted > 0)
         tn_peer_fill(&peer, bytes, wanted, tn_peer_read_timeout(&peer));
@@ -54,7 +57,7 @@ static VALUE socket_write(VALUE self, VALUE string)
     tn_peer peer;
     if (!RB_TYPE_P(string, T_STRING) || !tn_peer_of(self, Qnil, &peer)) {
         refuse_if_closed(self);
-        return tn_stock(self, tn_id_stock_write, tn_id_write, 1, &string);
+        return tn_stock(self, tn_id_stock_write, 1, &string);
     }
     string = tn_force_binary(string);
     tn_peer_send(&peer, NULL, 0, string, tn_peer_write_timeout(&peer));

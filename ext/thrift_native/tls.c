@@ -192,7 +192,7 @@ long tn_tls_write(VALUE ssl, const char *buffer, long length, VALUE *error)
 }
 
 /* Ext.tls_status -> "direct", or why TLS goes through SSLSocket's methods */
-static VALUE ext_tls_status(VALUE ext)
+static VALUE ext_tls_status(TN_UNUSED VALUE ext)
 {
     return tn_tls_status();
 }

@@ -260,7 +260,7 @@ static VALUE peer_address(VALUE io)
     return rb_funcall(rb_funcall(io, id_remote_address, 0), id_inspect_sockaddr, 0);
 }
 
-static VALUE no_address(VALUE unused, VALUE error)
+static VALUE no_address(TN_UNUSED VALUE unused, TN_UNUSED VALUE error)
 {
     return rb_str_new_cstr("(null)");
 }
@@ -323,7 +323,7 @@ void tn_tls_handshake(VALUE ssl, double timeout)
 
 /* Ext.handshake(ssl_socket, timeout) -> ssl_socket. Shakes hands now, on the server's side, within `timeout` seconds
  * (nil: no limit). Raises what SSLSocket#accept raises, and OpenSSL::SSL::SSLError when time is up. */
-static VALUE ext_handshake(VALUE ext, VALUE ssl, VALUE timeout)
+static TN_UNUSED VALUE ext_handshake(VALUE ext, VALUE ssl, VALUE timeout)
 {
     double seconds = NIL_P(timeout) ? 0 : NUM2DBL(timeout);
     tn_conn *conn = tn_conn_of(ssl);

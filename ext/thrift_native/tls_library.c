@@ -85,7 +85,7 @@ static bool find_functions(void)
     return because("no dlopen with RTLD_NOLOAD here", "");
 }
 
-static bool in_openssl_so(tn_ssl_info_callback *callback)
+static bool in_openssl_so(TN_UNUSED tn_ssl_info_callback *callback)
 {
     return false;
 }
@@ -188,7 +188,7 @@ static VALUE make_and_prove(VALUE io)
     return proven ? Qtrue : Qfalse;
 }
 
-static VALUE decide(VALUE unused)
+static VALUE decide(TN_UNUSED VALUE unused)
 {
     remember_classes();
     untouched = methods_are_stock();

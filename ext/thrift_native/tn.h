@@ -19,6 +19,9 @@
 #define TN_ASSERT(condition) ((void)0)
 #endif
 
+/* A parameter that a signature wants and the function doesn't. */
+#define TN_UNUSED __attribute__((unused))
+
 #define TN_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define TN_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 

@@ -11,10 +11,13 @@ typedef double tn_deadline;
 
 double tn_now(void);
 
-/* `timeout` seconds from now; nil or <= 0 is never. */
+/* Longer than any process lives; Ruby refuses to wait for much more. */
+#define TN_FOREVER 1e9
+
+/* `timeout` seconds from now; 0, less, infinity and not-a-number are never. */
 static inline tn_deadline tn_deadline_in(double timeout)
 {
-    return timeout > 0 ? tn_now() + timeout : 0;
+    return timeout > 0 && timeout < TN_FOREVER ? tn_now() + timeout : 0;
 }
 
 /* Sleeps until `io` (an IO, not an SSLSocket) is ready for `events` (RUBY_IO_READABLE, RUBY_IO_WRITABLE).
