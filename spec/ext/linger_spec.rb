@@ -142,10 +142,15 @@ RSpec.describe "closing connections" do
     Servers::PROTOCOLS.product([:framed, :buffered, :none]).each do |protocol, transport|
       it "with the #{protocol} protocol over #{transport == :none ? "the bare socket" : "#{transport} transports"}" do
         Servers.start(server: :threaded, transport: transport, protocol: protocol) do |server|
-          20.times { server.client { |client| expect(client.fail("four")).to eq(4) } }
+          ports = Array.new(20) do
+            server.client do |client, trans|
+              expect(client.fail("four")).to eq(4)
+              io_of(transport == :none ? trans : trans.instance_variable_get(:@transport)).local_address.ip_port
+            end
+          end
           # The server's threads may still have to close.
           sleep(0.005) while server.threads.size > 1
-          expect(TimeWait.count(server.port)).to eq(0)
+          expect(ports.sum { |port| TimeWait.count(server.port, port) }).to eq(0)
         end
       end
     end
@@ -384,6 +389,12 @@ RSpec.describe "closing connections" do
       end
     end
 
+    def time_wait_of_two(peer)
+      ends = [peer.ended, peer.ended]
+      expect(ends.map(&:how)).to eq([:eof, :eof])
+      ends.sum { |ended| TimeWait.count(peer.port, ended.port) }
+    end
+
     # What only a process of its own can show: how each of two connections ends in TIME_WAIT.
     def time_wait_after_calls(env)
       ObservedPeer.start do |peer|
@@ -398,8 +409,7 @@ RSpec.describe "closing connections" do
           end
         CODE
         expect(result).to be_success, result.to_s
-        2.times { expect(peer.ended.how).to eq(:eof) }
-        TimeWait.count(peer.port)
+        time_wait_of_two(peer)
       end
     end
 
@@ -428,8 +438,7 @@ RSpec.describe "closing connections" do
           $kept = converse
         CODE
         expect(result).to be_success, result.to_s
-        2.times { expect(peer.ended.how).to eq(:eof) }
-        expect(TimeWait.count(peer.port)).to eq(2)
+        expect(time_wait_of_two(peer)).to eq(2)
       end
     end
 

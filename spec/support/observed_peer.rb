@@ -118,6 +118,7 @@ end
 module TimeWait
   module_function
 
+  # Ports are used again, while older connections of theirs are still in TIME_WAIT: one port is not enough to tell.
   # @param server [Integer] the port that was connected to
   # @param client [Integer, nil] the port that was connected from; nil: any
   # @return [Integer] how many such connections are in TIME_WAIT at the client's end
