@@ -72,6 +72,7 @@ RSpec.describe "TLS handshakes of the servers" do
   end
 
   it "end with a nonblocking server, which closes them" do
+    GC.start
     before = Dir.children("/proc/self/fd").size
     Servers.start(server: :nonblocking, over: :tls, client_timeout: 60) do |server|
       with_silent(server, 3) do |silent|
@@ -81,7 +82,7 @@ RSpec.describe "TLS handshakes of the servers" do
       end
     end
     GC.start
-    expect(Dir.children("/proc/self/fd").size).to eq(before)
+    expect(Dir.children("/proc/self/fd").size).to be <= before
   end
 
   it "end with a threaded server's listener" do

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "socket"
+require_relative "../support/certificates"
 require_relative "../support/scheduler"
 
 RSpec.describe Thrift::Native::Impl::Socket do
@@ -225,6 +226,20 @@ RSpec.describe Thrift::Native::Impl::Socket do
     peer.close
     expect(failure { socket.read(1) }).to be_a(Thrift::TransportException)
     expect(socket).not_to be_open
+  end
+
+  it "reads what TLS has received already, within the timeout" do
+    server = Thrift::SSLServerSocket.new("127.0.0.1", 0, Certificates.server_context)
+    server.listen
+    accepting = Thread.new { server.accept }
+    socket = Thrift::SSLSocket.new("localhost", server.port, 5, Certificates.client_context)
+    socket.open
+    accepting.value.write("ab")
+    socket.timeout = 0.5
+    expect([socket.read(1), socket.read(1)]).to eq(["a", "b"])
+    expect(failure { socket.read(1) }).to have_attributes(type: Thrift::TransportException::TIMED_OUT)
+  ensure
+    [accepting.value, socket, server].each(&:close)
   end
 
   it "makes a new connection after the old one failed" do

@@ -156,14 +156,14 @@ module Thrift
         # --- without the extension ----------------------------------------------------------------------------------
 
         def read(size)
-          seconds = read_timeout
+          seconds = read_timeout || Timed.needed(@handle, @timeout)
           return __stock_read(size) if seconds.nil?
 
           Timed.read(self, @handle, size, seconds, @desc)
         end
 
         def write(data)
-          seconds = write_timeout
+          seconds = write_timeout || Timed.needed(@handle, @timeout)
           return __stock_write(data) if seconds.nil?
 
           Timed.write(self, @handle, Bytes.force_binary_encoding(data), seconds, @desc)
@@ -232,6 +232,14 @@ module Thrift
     # that a fiber scheduler knows.
     module Timed
       class << self
+        # The timeout, where the stock method mustn't be trusted with it: before 0.23 that waits for the descriptor
+        # while what is to be read may be in the SSLSocket already.
+        def needed(handle, timeout)
+          return if timeout.nil? || timeout == 0 || Thrift::Socket.private_method_defined?(:wait_for)
+
+          timeout if defined?(OpenSSL::SSL::SSLSocket) && handle.instance_of?(OpenSSL::SSL::SSLSocket)
+        end
+
         def read(transport, handle, size, seconds, description)
           run(transport, seconds, "reading #{size} bytes from #{description}") do |wait|
             data = nil
