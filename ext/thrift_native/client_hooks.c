@@ -61,6 +61,25 @@ static VALUE transport_of(VALUE protocol)
     return known_protocol_p(CLASS_OF(protocol)) ? rb_attr_get(protocol, tn_id_iv_trans) : Qnil;
 }
 
+/* thrift 0.25 remembers the calls that it expects replies to. Those of a connection that is gone will have none: left
+ * there they would make each later reply "out of sequence". */
+static void forget_lost_calls(VALUE self)
+{
+    VALUE pending = rb_attr_get(self, tn_id_iv_pending_seqids);
+    if (!RB_TYPE_P(pending, T_ARRAY) || RARRAY_LEN(pending) == 0)
+        return;
+    VALUE transport = transport_of(rb_attr_get(self, tn_id_iv_oprot));
+    while (tn_exact_p(transport, TN_FRAMED) || tn_exact_p(transport, TN_BUFFERED))
+        transport = rb_attr_get(transport, tn_id_iv_transport);
+    if (!tn_socket_p(transport))
+        return;
+    VALUE handle = rb_attr_get(transport, tn_id_iv_handle);
+    const tn_conn *conn = NIL_P(handle) ? NULL : tn_conn_of(handle);
+    if (conn && conn->bytes_sent == 0 && conn->bytes_consumed == 0)
+        rb_ary_clear(pending);
+    RB_GC_GUARD(handle);
+}
+
 static route route_from(VALUE protocol)
 {
     route way = {.conn = NULL, .handle = Qnil, .depth = 0};
@@ -108,6 +127,7 @@ static bool drained(const route *way)
 /* call-seq: send_message(name, args_class, args = {}) */
 static VALUE client_send_message(int argc, VALUE *argv, VALUE self)
 {
+    forget_lost_calls(self);
     route way = route_from(rb_attr_get(self, tn_id_iv_oprot));
     if (way.conn)
         tn_linger_send_begin(way.conn);

@@ -17,6 +17,7 @@
     X(iv_linger_seconds, "@linger_seconds")                                                                            \
     X(iv_max_frame_size, "@max_frame_size")                                                                            \
     X(iv_oprot, "@oprot")                                                                                              \
+    X(iv_pending_seqids, "@pending_seqids")                                                                            \
     X(iv_protocol, "@protocol")                                                                                        \
     X(iv_rbuf, "@rbuf")                                                                                                \
     X(iv_read, "@read")                                                                                                \
