@@ -49,7 +49,7 @@ class TransportScript
     @inner = PlainReadAllTransport.new(frames.map { |frame| [frame.bytesize].pack("N") + frame }.join, most: number(1, 90))
     @transport = Thrift::FramedTransport.new(@inner)
     @operations = [:read, :read_all, :read_byte, :read_into_buffer, :write, :write_some, :flush, :state]
-    @buffers = [:@rbuf, :@wbuf]
+    @state = [:@index, :@rbuf, :@wbuf]
   end
 
   def set_up_framed_socket
@@ -57,28 +57,29 @@ class TransportScript
     @transport = Thrift::FramedTransport.new(@transport)
     @framed = true
     @operations = [:read, :read_all, :read_byte, :read_into_buffer, :write, :flush, :state]
-    @buffers = [:@rbuf, :@wbuf]
+    @state = [:@index, :@rbuf, :@wbuf]
   end
 
   def set_up_buffered
     @inner = PlainTransport.new(bytes(30_000, 30_000), most: number(1, 5000))
     @transport = Thrift::BufferedTransport.new(@inner)
     @operations = [:read, :read_all, :read_byte, :read_into_buffer, :write, :flush, :state]
-    @buffers = [:@rbuf, :@wbuf]
+    @state = [:@index, :@rbuf, :@wbuf]
   end
 
+  # How far it reads ahead is its own business.
   def set_up_buffered_socket
     set_up_socket
     @transport = Thrift::BufferedTransport.new(@transport)
     @operations = [:read_all, :read_byte, :read_into_buffer, :write, :flush, :state]
-    @buffers = [:@wbuf]
+    @state = [:@wbuf]
   end
 
   def set_up_memory
     @transport = Thrift::MemoryBufferTransport.new
     @transport.write(bytes(20_000, 20_000))
     @operations = [:read, :read_all, :read_byte_low, :read_into_buffer, :write, :state]
-    @buffers = [:@buf]
+    @state = [:@index, :@buf]
   end
 
   def set_up_socket
@@ -86,7 +87,6 @@ class TransportScript
     @transport = Thrift::Socket.new("somewhere", 1234, [nil, 5, 0.5].sample(random: @random))
     @transport.handle = ours
     @operations = [:read, :read_all, :write]
-    @buffers = []
   end
 
   def step
@@ -150,8 +150,7 @@ class TransportScript
   end
 
   def state
-    index = @transport.instance_variable_get(:@index)
-    [index] + @buffers.map { |name| @transport.instance_variable_get(name) }
+    @state.map { |name| @transport.instance_variable_get(name) }
   end
 
   def text
