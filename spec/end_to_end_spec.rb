@@ -14,11 +14,16 @@ RSpec.describe "calls" do
         Servers.start(server: kind, **how) do |server|
           expect(server.client { |client| Exercise.problems(client) }).to eq([])
           # A second connection, after the first was closed.
-          expect(server.client { |client| client.echo(Fixtures.small(2)) }).to eq(Fixtures.small(2))
+          expect(server.client { |client| client.item(Fixtures.item(2)) }).to eq(Fixtures.item(2))
           expect(server.failure).to be_nil
         end
       end
     end
+  end
+
+  # With the stock gem. Before 0.23 it leaves Nagle's algorithm on, which without a buffer costs 40 ms a write over TCP.
+  mixed = Exercise::COMBINATIONS.reject do |how|
+    how[:protocol] == :binary || (how[:transport] == :none && how[:over] != :unix)
   end
 
   # What a child prints that does not run what it should.
@@ -35,7 +40,7 @@ RSpec.describe "calls" do
       #{check(false)}
       require "json"
       require #{File.expand_path("support/exercise", __dir__).inspect}
-      Exercise.serve do |servers|
+      Exercise.serve(#{mixed.inspect}) do |servers|
         $stdout.sync = true
         addresses = servers.map { |how, server| [how, server.contact.address] }
         puts JSON.generate([Certificates.authority.cert.to_pem, addresses])
@@ -62,16 +67,18 @@ RSpec.describe "calls" do
       servers.each do |how, address|
         contact = Servers::RemoteContact.new(*how.values_at("transport", "protocol", "over").map(&:to_sym), address)
         contact.authority = OpenSSL::X509::Certificate.new(pem)
-        problems = contact.client { |client| Exercise.problems(client) }
+        # Up to 0.22 its SSLSocket with a timeout doesn't see what OpenSSL already holds.
+        problems = contact.client(timeout: nil) { |client| Exercise.problems(client) }
         puts "\#{how}: \#{problems}" unless problems.empty?
       end
       puts "tried \#{servers.size}"
     RUBY
-    Exercise.serve do |servers|
+    Exercise.serve(mixed) do |servers|
       Child.start(code, env: { "THRIFT_NATIVE" => "0" }) do |child|
         addresses = servers.map { |how, server| [how, server.contact.address] }
         child.puts(JSON.generate([Certificates.authority.cert.to_pem, addresses]))
-        expect(child.wait(60)).to have_attributes(out: "tried #{Exercise::COMBINATIONS.size}\n", success?: true)
+        result = child.wait(60)
+        expect(result.out).to eq("tried #{mixed.size}\n"), result.to_s
       end
     end
   end
