@@ -3,6 +3,7 @@
 require "io/wait"
 require "tempfile"
 require_relative "support/bench"
+require_relative "support/certificate"
 require_relative "support/progress"
 require_relative "support/report"
 
@@ -10,6 +11,9 @@ module ThriftBenchmark
   # rake benchmark:syscalls: what server and client ask of the kernel for one call, once a connection is warm.
   module Syscalls
     HEADINGS = ["system call", "server, stock", "server, ours", "client, stock", "client, ours"].freeze
+    # Moving bytes, and waiting for them.
+    ON_SOCKETS = %w[read readv recvfrom recvmsg write writev sendto sendmsg poll ppoll select pselect6 epoll_wait
+                    epoll_pwait].freeze
     # Seconds that the other end takes its time for, before each call or in the handler. A traced process is so slow that it
     # would always find its input there, and never wait for it as it does in life.
     PAUSE = 0.001
@@ -22,12 +26,17 @@ module ThriftBenchmark
       count = Settings.integer("THRIFT_NUM_CALLS", 1000, 20)
       methods = Settings.list("BENCHMARK_METHODS", ["echo"], Service::METHODS)
       transports = Settings.list("THRIFT_TRANSPORT", %w[framed buffered], %w[framed buffered])
-      report = Report.new("benchmark-syscalls", "calls" => count)
-      Progress.over("syscalls", transports.size * methods.size * Pair::SIDES.size * 2) do |bar|
-        transports.product(methods, [false], Settings.protocols).each do |transport, method, tls, protocol|
-          options = { "transport" => transport, "protocol" => protocol, "tls" => tls, "server" => Settings.server }
-          counts = measure(options, method, count, report, bar)
-          report.table("A call of #{method}, #{Settings.server}, #{transport}, #{protocol}", HEADINGS, cells(counts))
+      tls = Settings.true?(ENV.fetch("THRIFT_TLS", nil))
+      report = Report.new("benchmark-syscalls", "calls" => count, "tls" => tls)
+      work = transports.product(methods, Settings.protocols)
+      Progress.over("syscalls", work.size * Pair::SIDES.size * 2) do |bar|
+        Certificate.with(:ec) do |paths|
+          work.each do |transport, method, protocol|
+            options = paths.merge("transport" => transport, "protocol" => protocol, "tls" => tls,
+                                  "server" => Settings.server)
+            title = "A call of #{method}, #{Settings.server}, #{transport}, #{protocol}#{", TLS" if tls}"
+            report.table(title, HEADINGS, cells(measure(options, method, count, report, bar)))
+          end
         end
       end
       report.finish
@@ -99,6 +108,7 @@ module ThriftBenchmark
       names = names.sort_by { |name| -counts.sum { |column| column.fetch(name, 0) } }
       rows = names.map { |name| [name, *counts.map { |column| column.fetch(name, 0) }] }
       rows << ["others", *counts.map { |column| column.reject { |name, _| names.include?(name) }.values.sum }]
+      rows << ["on sockets", *counts.map { |column| column.slice(*ON_SOCKETS).values.sum }]
       rows << ["all", *counts.map { |column| column.values.sum }]
       rows.map { |name, *numbers| [name, *numbers.map { |number| format("%.2f", number) }] }
     end
