@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * TLS on Ruby's own OpenSSL::SSL::SSLSocket. SSL_read and SSL_write are called directly, through pointers looked
  * up in the very library that openssl.so is linked with (dlopen of the loaded openssl.so, RTLD_NOLOAD, then dlsym),
- * so that there is one libssl by construction; where that fails, sysread_nonblock and syswrite_nonblock are called. */
+ * so that there is one libssl by construction; where that fails, sysread_nonblock and syswrite_nonblock are called.
+ *
+ * Those are also called for contexts with a callback, which may run inside a read or write: Ruby then works on Strings
+ * of its own, so that `buffer` is only touched when no Ruby runs any more until the function returns. A Thread#kill, a
+ * throw or an exception other than a StandardError leaves tn_tls_read and tn_tls_write by longjmp. */
 #ifndef TN_TLS_H
 #define TN_TLS_H
 
@@ -21,7 +25,8 @@ long tn_tls_write(VALUE ssl, const char *buffer, long length, VALUE *error);
 
 /* Server side. Shakes hands on an accepted SSLSocket within `timeout` seconds (<= 0: no limit), waiting as wait.h does.
  * Without the VM lock where the context runs no Ruby, else through SSLSocket#accept_nonblock. Raises
- * OpenSSL::SSL::SSLError (also when time is up) or a SystemCallError, as SSLServerSocket#accept does. */
+ * OpenSSL::SSL::SSLError (also when time is up) or a SystemCallError, as SSLServerSocket#accept does. While OpenSSL
+ * works without the lock, the SSLSocket's methods raise "SSL is not initialized" in other threads, #close too. */
 void tn_tls_handshake(VALUE ssl, double timeout);
 
 /* "direct", or why reads, writes and handshakes use the Ruby API. */

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <ruby/version.h>
 #include <string.h>
 
 typedef struct {

@@ -69,7 +69,7 @@ RSpec.describe "TLS" do
     yield
     nil
   rescue StandardError => e
-    [e.class, e.message.gsub(/127\.0\.0\.1:\d+/, "peer")]
+    [e.class, e.message.gsub(/127\.0\.0\.1:\d+/, "peer"), *(e.errors if e.respond_to?(:errors))]
   end
 
   def reset(client)
