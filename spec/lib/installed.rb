@@ -71,7 +71,8 @@ module Installed
 
     def sources_digest
       files = Dir["#{ROOT}/{ext,lib}/**/*.{c,h,rb}", "#{ROOT}/*.gemspec", __FILE__].sort
-      Digest::SHA256.hexdigest([RUBY_DESCRIPTION, *files.flat_map { |file| [file, File.binread(file)] }].join("\0"))[0, 16]
+      parts = [RUBY_DESCRIPTION, *files.flat_map { |file| [file, File.binread(file)] }]
+      Digest::SHA256.hexdigest(parts.join("\0"))[0, 16]
     end
 
     def built_gem(dir)

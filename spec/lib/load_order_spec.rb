@@ -28,7 +28,8 @@ RSpec.describe "Loading" do
 
   def expect_loaded(result)
     expect(result).to be_success, result.to_s
-    expect(result.out.lines.last).to match(/\Aaccelerated=true installed=true #{loaded} their_extensions=1 entries=[01]$/)
+    expect(result.out.lines.last)
+      .to match(/\Aaccelerated=true installed=true #{loaded} their_extensions=1 entries=[01]$/)
     expect(Installed.own_words(result.err)).to eq("")
   end
 
@@ -85,8 +86,8 @@ RSpec.describe "Loading" do
   context "with Bundler" do
     def bundled(gemfile, code, env = {}, setup: 'require "bundler/setup"')
       Installed.with_gemfile(*gemfile) do |dir|
-        return Installed.run("#{setup}\n#{code}", env: { "BUNDLE_GEMFILE" => "#{dir}/Gemfile", "RUBYOPT" => "-w" }.merge(env),
-                                                  chdir: dir)
+        env = { "BUNDLE_GEMFILE" => "#{dir}/Gemfile", "RUBYOPT" => "-w" }.merge(env)
+        return Installed.run("#{setup}\n#{code}", env: env, chdir: dir)
       end
     end
 
@@ -124,7 +125,8 @@ RSpec.describe "Loading" do
             require "bootsnap"
             Bootsnap.setup(cache_dir: #{cache.inspect}, development_mode: false, compile_cache_yaml: false)
           RUBY
-          2.times { expect_loaded(bundled(['gem "bootsnap", require: false', *gemfile], code + "\n" + report, setup: setup)) }
+          with_bootsnap = ['gem "bootsnap", require: false', *gemfile]
+          2.times { expect_loaded(bundled(with_bootsnap, code + "\n" + report, setup: setup)) }
         end
       end
     end
@@ -225,8 +227,8 @@ RSpec.describe "Loading" do
     Dir.mktmpdir do |dir|
       FileUtils.cp_r("#{Installed::THRIFT.full_gem_path}/lib/.", dir)
       FileUtils.rm_f(Dir["#{dir}/thrift_native.*"])
-      result = Child.run('require "thrift"; puts Thrift::Native.status.lines.size', env: Installed::CLEAN,
-                                                                                   options: ["--disable-gems", "-I#{Child::LIB}", "-I#{dir}"])
+      result = Child.run('require "thrift"; puts Thrift::Native.status.lines.size',
+                         options: ["--disable-gems", "-I#{Child::LIB}", "-I#{dir}"], env: Installed::CLEAN)
 
       expect(result.err).to match(/\Athrift_native: thrift's own extension is not there; thrift runs in pure Ruby$/)
       expect(result.out.to_i).to be > 10

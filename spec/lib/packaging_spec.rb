@@ -91,7 +91,8 @@ RSpec.describe "The gem" do
   it "serves a program when RubyGems installed it, without Bundler" do
     result = Installed.run(program)
 
-    expect(result.out).to eq("[true, true, true]\n#{(SpecHelpers.native? ? "loaded" : "not built").inspect}\n"), result.to_s
+    extension = SpecHelpers.native? ? "loaded" : "not built"
+    expect(result.out).to eq("[true, true, true]\n#{extension.inspect}\n"), result.to_s
     expect(result.err).to eq("")
   end
 
@@ -112,8 +113,8 @@ RSpec.describe "The gem" do
         File.write("#{tools}/#{File.basename(name)}", "#!/bin/sh\nexit 1\n", perm: 0o755)
       end
       env = Installed::CLEAN.merge("GEM_HOME" => home, "GEM_PATH" => home, "PATH" => "#{tools}:#{ENV.fetch("PATH")}")
-      output, status = Open3.capture2e(env, Gem.ruby, "-S", "gem", "install", "--local", "--ignore-dependencies", "--force",
-                                       "--no-document", "#{Installed.home}/thrift_native.gem")
+      command = [Gem.ruby, "-S", "gem", "install", "--local", "--ignore-dependencies", "--force", "--no-document"]
+      output, status = Open3.capture2e(env, *command, "#{Installed.home}/thrift_native.gem")
 
       expect(status).to be_success, output
       expect(Dir["#{home}/gems/thrift_native-*/lib/**/*.{so,bundle}"]).to eq([])

@@ -15,7 +15,8 @@ RSpec.describe Thrift::Native::Status do
 
   it "tells of each class what became of it, and why" do
     expect(status.to_h).to eq("Thrift::Socket" => :native, "Thrift::FramedTransport" => :stock)
-    expect(status[Thrift::FramedTransport]).to have_attributes(part: :framed, state: :stock, reason: "THRIFT_NATIVE_SKIP")
+    expect(status[Thrift::FramedTransport])
+      .to have_attributes(part: :framed, state: :stock, reason: "THRIFT_NATIVE_SKIP")
     expect(status["Thrift::Socket"]).to have_attributes(state: :native, reason: nil)
     expect(status["Thrift::Nothing"]).to be_nil
   end
@@ -29,10 +30,12 @@ RSpec.describe Thrift::Native::Status do
   it "prints versions, the extension, and a line for each class" do
     lines = status.to_s.lines(chomp: true)
 
-    expect(lines.first).to eq("thrift_native #{Thrift::Native::VERSION}, thrift #{Gem.loaded_specs["thrift"].version}, " \
-                              "#{RUBY_ENGINE} #{RUBY_VERSION}")
+    thrift = Gem.loaded_specs["thrift"].version
+    expect(lines.first)
+      .to eq("thrift_native #{Thrift::Native::VERSION}, thrift #{thrift}, #{RUBY_ENGINE} #{RUBY_VERSION}")
     expect(lines[1]).to eq("extension: #{SpecHelpers.native? ? "loaded" : Thrift::Native::Extensions.missing}")
-    expect(lines.last(2)).to eq(["Thrift::Socket           native", "Thrift::FramedTransport  stock   THRIFT_NATIVE_SKIP"])
+    expect(lines.last(2))
+      .to eq(["Thrift::Socket           native", "Thrift::FramedTransport  stock   THRIFT_NATIVE_SKIP"])
   end
 
   it "says how TLS goes, as the extension tells it" do
@@ -42,7 +45,8 @@ RSpec.describe Thrift::Native::Status do
   end
 
   it "has a line for each class of the table in this process" do
-    expect(Thrift::Native.status.lines.map(&:name)).to eq(Thrift::Native::Install::TABLE.map { |one| "Thrift::#{one.name}" })
+    names = Thrift::Native::Install::TABLE.map { |one| "Thrift::#{one.name}" }
+    expect(Thrift::Native.status.lines.map(&:name)).to eq(names)
     expect(Thrift::Native.active?).to eq(SpecHelpers.native?)
     expect(Thrift::Native.status.lines.select { |line| line.state == :stock && line.reason.to_s.empty? }).to eq([])
   end

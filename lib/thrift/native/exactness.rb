@@ -6,6 +6,9 @@ module Thrift
     # `def`, `define_method`, `alias_method`, `remove_method`, `undef_method`, mocks. (Prepended and included modules
     # need no notice, since they move the superclass pointer, at which C looks.)
     module Exactness
+      # The parts that C takes shortcuts for, by the names that it knows as well.
+      KINDS = [:socket, :unix_socket, :ssl_socket, :buffered, :framed, :memory].freeze
+
       # Chained in front of the class's own hooks, so that these still run, and can't hide ours.
       module Hooks
         private
@@ -31,7 +34,8 @@ module Thrift
         def watch(outcomes)
           @known = {}
           outcomes.each do |outcome|
-            register(outcome.row.kind, Thrift.const_get(outcome.row.name)) if outcome.row.kind && !outcome.stock?
+            kind = outcome.row.part
+            register(kind, Thrift.const_get(outcome.row.name)) if KINDS.include?(kind) && !outcome.stock?
           end
           register(:base, Thrift::BaseTransport)
         end

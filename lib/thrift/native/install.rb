@@ -16,35 +16,32 @@ module Thrift
 
     # What is replaced, where, and by what. Nothing else in this gem touches the thrift gem's classes.
     #
-    # The methods come from <tt>Impl::<name></tt> (Ruby, in the file named here, below thrift/native/) and from
-    # <tt>Ext::<name></tt> (C), as far as these exist; C wins where both have a method. They are defined in the class
-    # itself, so that whatever is patched later wins over them, and the method that was there stays under the private
-    # name <tt>__stock_<method></tt>. `needs` are parts that must be replaced, too; `kind` is the extension's name of
-    # the class when it checks that an object is exactly of that class.
+    # The methods come from <tt>Impl::<name></tt> (Ruby, in thrift/native/<part>.rb) and from <tt>Ext::<name></tt> (C),
+    # as far as these exist; C wins where both have a method. They are defined in the class itself, so that whatever is
+    # patched later wins over them, and the method that was there stays under the private name
+    # <tt>__stock_<method></tt>. +needs+ are the parts that must be replaced, too.
     module Install
-      Row = ::Struct.new(:part, :name, :source, :impl, :needs, :kind)
+      Row = ::Struct.new(:part, :name, :source, :needs)
 
-      # rubocop:disable Layout/LineLength, Layout/ExtraSpacing
       TABLE = [
-        #       part                 class                source, below lib/thrift          Impl in               needs                          kind
-        Row.new(:socket,             "Socket",            "transport/socket.rb",            "socket",             [],                            :socket),
-        Row.new(:unix_socket,        "UNIXSocket",        "transport/unix_socket.rb",       "unix_socket",        [:socket],                     :unix_socket),
-        Row.new(:ssl_socket,         "SSLSocket",         "transport/ssl_socket.rb",        "ssl_socket",         [:socket],                     :ssl_socket),
-        Row.new(:server_socket,      "ServerSocket",      "transport/server_socket.rb",     "server_socket",      [:socket],                     nil),
-        Row.new(:unix_server_socket, "UNIXServerSocket",  "transport/unix_server_socket.rb", "unix_server_socket", [:unix_socket],               nil),
-        Row.new(:ssl_server_socket,  "SSLServerSocket",   "transport/ssl_server_socket.rb", "ssl_server_socket",  [:ssl_socket, :server_socket], nil),
-        Row.new(:buffered,           "BufferedTransport", "transport/buffered_transport.rb", "buffered",          [],                            :buffered),
-        Row.new(:framed,             "FramedTransport",   "transport/framed_transport.rb",  "framed",             [],                            :framed),
-        Row.new(:memory,             "MemoryBufferTransport", "transport/memory_buffer_transport.rb", "memory",   [],                            :memory),
-        Row.new(:client,             "Client",            "client.rb",                      "client",             [],                            nil),
-        Row.new(:protocol,           "BinaryProtocol",    "protocol/binary_protocol.rb",    "protocol",           [],                            nil),
-        Row.new(:protocol,           "CompactProtocol",   "protocol/compact_protocol.rb",   "protocol",           [],                            nil),
-        Row.new(:servers,            "SimpleServer",      "server/simple_server.rb",        "servers",            [],                            nil),
-        Row.new(:servers,            "ThreadedServer",    "server/threaded_server.rb",      "servers",            [],                            nil),
-        Row.new(:servers,            "ThreadPoolServer",  "server/thread_pool_server.rb",   "servers",            [],                            nil),
-        Row.new(:servers,            "NonblockingServer", "server/nonblocking_server.rb",   "servers",            [],                            nil)
+        #       part                 class                    source, in lib/thrift                needs
+        Row.new(:socket,             "Socket",                "transport/socket",                  []),
+        Row.new(:unix_socket,        "UNIXSocket",            "transport/unix_socket",             [:socket]),
+        Row.new(:ssl_socket,         "SSLSocket",             "transport/ssl_socket",              [:socket]),
+        Row.new(:server_socket,      "ServerSocket",          "transport/server_socket",           [:socket]),
+        Row.new(:unix_server_socket, "UNIXServerSocket",      "transport/unix_server_socket",      [:unix_socket]),
+        Row.new(:ssl_server_socket,  "SSLServerSocket",       "transport/ssl_server_socket",       [:server_socket]),
+        Row.new(:buffered,           "BufferedTransport",     "transport/buffered_transport",      []),
+        Row.new(:framed,             "FramedTransport",       "transport/framed_transport",        []),
+        Row.new(:memory,             "MemoryBufferTransport", "transport/memory_buffer_transport", []),
+        Row.new(:client,             "Client",                "client",                            []),
+        Row.new(:protocol,           "BinaryProtocol",        "protocol/binary_protocol",          []),
+        Row.new(:protocol,           "CompactProtocol",       "protocol/compact_protocol",         []),
+        Row.new(:servers,            "SimpleServer",          "server/simple_server",              []),
+        Row.new(:servers,            "ThreadedServer",        "server/threaded_server",            []),
+        Row.new(:servers,            "ThreadPoolServer",      "server/thread_pool_server",         []),
+        Row.new(:servers,            "NonblockingServer",     "server/nonblocking_server",         [])
       ].each(&:freeze).freeze
-      # rubocop:enable Layout/LineLength, Layout/ExtraSpacing
 
       # What became of one row: +state+ is :native, :ruby or :stock, and +reason+ says why it isn't native.
       Outcome = ::Struct.new(:row, :state, :reason) do
@@ -77,7 +74,7 @@ module Thrift
 
         def load_implementations
           Extensions.load_native
-          TABLE.map(&:impl).uniq.each do |file|
+          TABLE.map(&:part).uniq.each do |file|
             require "thrift/native/#{file}" if File.file?(File.join(__dir__, "#{file}.rb"))
           end
         end
@@ -117,7 +114,7 @@ module Thrift
           klass = Thrift.const_get(row.name, false)
           methods.each { |name, (method, visibility)| replace(klass, name, method, visibility) }
           add_class_methods(klass, row.name)
-          return Outcome.new(row, :native, nil) if methods.any? { |_name, (_method, _visibility, state)| state == :native }
+          return Outcome.new(row, :native, nil) if methods.each_value.any? { |plan| plan.last == :native }
 
           Outcome.new(row, :ruby, Extensions.loaded? ? "Ruby is enough here" : "the extension: #{Extensions.missing}")
         end

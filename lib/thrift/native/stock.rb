@@ -20,7 +20,7 @@ module Thrift
           return "this thrift has no such class" unless Thrift.const_defined?(row.name, false)
 
           klass = Thrift.const_get(row.name, false)
-          unknown_source(klass, "thrift/#{row.source}") || mixed_in(klass, names) || patched(klass, names)
+          unknown_source(klass, "thrift/#{row.source}.rb") || mixed_in(klass, names) || patched(klass, names)
         end
 
         # Whether the class itself, not an ancestor, has this method.
@@ -111,7 +111,8 @@ module Thrift
 
         # Somebody else's alias of a method of thrift's has thrift's source location, too.
         def aliased?(file, name, original)
-          source(file).match?(/\balias(?:_method)?\s+:?#{Regexp.escape(name)}\s*,?\s+:?#{Regexp.escape(original)}(?!\w)/)
+          names = [name, original].map { |one| ":?#{Regexp.escape(one)}" }
+          source(file).match?(/\balias(?:_method)?\s+#{names.join("\\s*,?\\s+")}(?!\w)/)
         end
 
         def matters?(family, name, names)
