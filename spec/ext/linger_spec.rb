@@ -31,10 +31,19 @@ RSpec.describe "closing connections" do
     socket = Thrift::Socket.new(host, peer.port, 10)
     transport = wrap ? wrap.new(socket) : socket
     transport.open
-    yield socket, transport, Fixtures::Echo::Client.new(protocol_on(transport))
+    said = yield socket, transport, Fixtures::Echo::Client.new(protocol_on(transport))
+    wait_for_acknowledgement(io_of(socket)) unless said == :hurry
     close == :transport ? transport.close : socket.close
     expect(socket).not_to be_open
     outcome(peer)
+  end
+
+  # As long as something is unacknowledged, no close is by reset: it must not be for that reason only.
+  def wait_for_acknowledgement(io)
+    waiting = [1].pack("i")
+    return if io.nil? || io.closed?
+
+    sleep(0.002) until io.ioctl(0x5411, waiting) && waiting.unpack1("i").zero? # SIOCOUTQ, tcp(7)
   end
 
   def outcome(peer)
@@ -219,16 +228,28 @@ RSpec.describe "closing connections" do
       end
     end
 
+    # Fails in the middle and leaves nothing behind.
+    def fail_to_send(client, transport)
+      broken = Object.new
+      def broken.write(_protocol)
+        throw(:out)
+      end
+      args = Class.new { define_singleton_method(:new) { |*| broken } }
+      catch(:out) { client.send_message("echo", args) }
+      transport.instance_variable_set(:@wbuf, +"")
+    end
+
+    it "after a message that failed half-way" do
+      expect_usual do |_socket, transport, client|
+        call(client)
+        fail_to_send(client, transport)
+      end
+    end
+
     it "after a message that failed half-way, though calls were answered before and after" do
       expect_usual do |_socket, transport, client|
         call(client)
-        broken = Object.new
-        def broken.write(_protocol)
-          throw(:out)
-        end
-        args = Class.new { define_singleton_method(:new) { |*| broken } }
-        catch(:out) { client.send(:send_message, "echo", args) }
-        transport.instance_variable_set(:@wbuf, +"")
+        fail_to_send(client, transport)
         call(client)
       end
     end
@@ -272,6 +293,21 @@ RSpec.describe "closing connections" do
       expect_usual do |socket, _transport, client|
         call(client)
         io_of(socket).write([0].pack("N"))
+      end
+    end
+
+    it "when bytes were read that we never saw" do
+      expect_usual(peer: { extra: "more" }) do |socket, _transport, client|
+        call(client)
+        expect(io_of(socket).read(4)).to eq("more")
+      end
+    end
+
+    it "when such bytes are still on their way" do
+      expect_usual do |socket, _transport, client|
+        call(client)
+        io_of(socket).write([0].pack("N"))
+        :hurry
       end
     end
 
@@ -344,6 +380,7 @@ RSpec.describe "closing connections" do
         def socket.open?
           super
         end
+        nil
       end
     end
 
