@@ -91,7 +91,7 @@ RSpec.describe Thrift::Native::Listener do
       exit!(server.handle.nonblock? ? 1 : 0)
     end
     clients = Array.new(2) { connect }
-    expect(clients.map { |client| client.read(5) }).to eq(["child", "child"])
+    expect(clients.map { |client| client.read(5) }).to eq(%w[child child])
     expect(Process.wait2(pid)[1]).to be_success
     client = connect
     expect(accepting.value).to be_open

@@ -10,7 +10,7 @@ RSpec.describe Thrift::Native::Options do
 
   after { listener.close }
 
-  def open(**options)
+  def opened(**options)
     socket = Thrift::Socket.new("127.0.0.1", port, 5, **options)
     socket.open
     yield socket, socket.handle
@@ -24,20 +24,22 @@ RSpec.describe Thrift::Native::Options do
 
   # name => a value, and how the kernel tells of it
   {
-    nodelay: [false, :TCP, :NODELAY, ->(o) { o.bool }, false],
-    keepalive: [true, :SOCKET, :KEEPALIVE, ->(o) { o.bool }, true],
-    user_timeout: [2.5, :TCP, :USER_TIMEOUT, ->(o) { o.int }, 2500],
-    send_buffer: [20_000, :SOCKET, :SNDBUF, ->(o) { o.int }, 40_000],
-    receive_buffer: [30_000, :SOCKET, :RCVBUF, ->(o) { o.int }, 60_000]
+    nodelay: [false, :TCP, :NODELAY, lambda(&:bool), false],
+    keepalive: [true, :SOCKET, :KEEPALIVE, lambda(&:bool), true],
+    user_timeout: [2.5, :TCP, :USER_TIMEOUT, lambda(&:int), 2500],
+    send_buffer: [20_000, :SOCKET, :SNDBUF, lambda(&:int), 40_000],
+    receive_buffer: [30_000, :SOCKET, :RCVBUF, lambda(&:int), 60_000]
   }.each do |name, (value, level, constant, read, expected)|
     it "sets #{name} given to the constructor, before opening and while open" do
-      open(name => value) { |socket, io| expect([socket.public_send(name), read[option(io, level, constant)]]).to eq([value, expected]) }
+      opened(name => value) do |given, io|
+        expect([given.public_send(name), read[option(io, level, constant)]]).to eq([value, expected])
+      end
       socket = Thrift::Socket.new("127.0.0.1", port)
       socket.public_send("#{name}=", value)
       socket.open
       expect(read[option(socket.handle, level, constant)]).to eq(expected)
       socket.close
-      open do |other, io|
+      opened do |other, io|
         expect(read[option(io, level, constant)]).not_to eq(expected)
         other.public_send("#{name}=", value)
         expect(read[option(io, level, constant)]).to eq(expected)
@@ -47,8 +49,17 @@ RSpec.describe Thrift::Native::Options do
 
   it "sets the buffers before connecting, for the window's sake" do
     skip "no strace" unless Strace.available?
-    code = "s = Thrift::Socket.new('127.0.0.1', #{port}, 5, receive_buffer: 300_000); $stdin.gets; s.open; puts 1; $stdin.gets"
-    Child.start("#{Servers.preamble(true)}\n$stdout.sync = true; puts 0; #{code}") do |child|
+    code = <<~RUBY
+      #{Servers.preamble(true)}
+      $stdout.sync = true
+      socket = Thrift::Socket.new("127.0.0.1", #{port}, 5, receive_buffer: 300_000)
+      puts "ready"
+      $stdin.gets
+      socket.open
+      puts "open"
+      $stdin.gets
+    RUBY
+    Child.start(code) do |child|
       child.gets
       lines = Strace.lines(child.pid) do
         child.puts
@@ -61,32 +72,34 @@ RSpec.describe Thrift::Native::Options do
   end
 
   it "sets keepalive with idle, interval and count" do
-    open(keepalive: { idle: 11, interval: 12, count: 13 }) do |_socket, io|
+    opened(keepalive: { idle: 11, interval: 12, count: 13 }) do |_socket, io|
       expect(option(io, :SOCKET, :KEEPALIVE).bool).to be(true)
       expect([:KEEPIDLE, :KEEPINTVL, :KEEPCNT].map { |name| option(io, :TCP, name).int }).to eq([11, 12, 13])
     end
   end
 
   it "switches nodelay on unless told" do
-    open { |socket, io| expect([socket.nodelay, option(io, :TCP, :NODELAY).bool]).to eq([true, true]) }
+    opened { |socket, io| expect([socket.nodelay, option(io, :TCP, :NODELAY).bool]).to eq([true, true]) }
   end
 
   it "keeps what linger is told" do
+    kept = ->(socket) { [:@linger_on, :@linger_seconds].map { |name| socket.instance_variable_get(name) } }
     socket = Thrift::Socket.new("127.0.0.1", port, linger: [true, 7])
-    expect([socket.instance_variable_get(:@linger_on), socket.instance_variable_get(:@linger_seconds)]).to eq([true, 7])
+    expect(kept[socket]).to eq([true, 7])
     socket.linger(false, 0)
-    expect([socket.instance_variable_get(:@linger_on), socket.instance_variable_get(:@linger_seconds)]).to eq([false, 0])
-    expect(Thrift::Socket.new("127.0.0.1", port, linger: false).instance_variable_get(:@linger_on)).to be(false)
+    expect(kept[socket]).to eq([false, 0])
+    expect(kept[Thrift::Socket.new("127.0.0.1", port, linger: false)]).to eq([false, 0])
   end
 
   it "never sets SO_LINGER while the connection is open" do
-    open(linger: [true, 7]) { |_socket, io| expect(option(io, :SOCKET, :LINGER).linger.first).to be(false) }
-    open(linger: [true, 0]) { |_socket, io| expect(option(io, :SOCKET, :LINGER).linger.first).to be(false) }
+    opened(linger: [true, 7]) { |_socket, io| expect(option(io, :SOCKET, :LINGER).linger.first).to be(false) }
+    opened(linger: [true, 0]) { |_socket, io| expect(option(io, :SOCKET, :LINGER).linger.first).to be(false) }
   end
 
   it "leaves no trace on a socket without options" do
-    expect(Thrift::Socket.new("127.0.0.1", port, 5).instance_variables)
-      .to match_array(Thrift::Socket.allocate.tap { |s| s.send(:__stock_initialize, "127.0.0.1", port, 5) }.instance_variables)
+    stock = Thrift::Socket.allocate
+    stock.send(:__stock_initialize, "127.0.0.1", port, 5)
+    expect(Thrift::Socket.new("127.0.0.1", port, 5).instance_variables).to match_array(stock.instance_variables)
   end
 
   it "takes nil for the default" do
@@ -116,7 +129,8 @@ RSpec.describe Thrift::Native::Options do
   nonsense.each do |name, values|
     it "raises an ArgumentError that names #{name} for nonsense" do
       values.each do |value|
-        expect { Thrift::Socket.new("h", 1, 1, name => value) }.to raise_error(ArgumentError, /\A#{name}\b/), value.inspect
+        expect { Thrift::Socket.new("h", 1, 1, name => value) }
+          .to raise_error(ArgumentError, /\A#{name}\b/), value.inspect
         expect { Thrift::Socket.new.public_send("#{name}=", value) }.to raise_error(ArgumentError, /\A#{name}\b/)
         next if name == :connect_timeout
 
@@ -136,7 +150,8 @@ RSpec.describe Thrift::Native::Options do
   it "raises an ArgumentError that names the server's options for nonsense" do
     { backlog: [0, -1, 1.5, "9", nan], reuse_port: [1, "yes"], client_timeout: [-1, nan, "5"] }.each do |name, values|
       values.each do |value|
-        expect { Thrift::ServerSocket.new(0, name => value) }.to raise_error(ArgumentError, /\A#{name}\b/), value.inspect
+        expect { Thrift::ServerSocket.new(0, name => value) }
+          .to raise_error(ArgumentError, /\A#{name}\b/), value.inspect
       end
     end
   end
@@ -148,7 +163,8 @@ RSpec.describe Thrift::Native::Options do
       -> { Thrift::UNIXSocket.new("p", foo: 1) }, -> { Thrift::UNIXServerSocket.new("p", foo: 1) }
     ]
     ours.each { |made| expect(&made).to raise_error(ArgumentError, "unknown keyword: :foo") }
-    expect { Thrift::Socket.new("h", 1, 1, foo: 1, bar: 2) }.to raise_error(ArgumentError, "unknown keywords: :foo, :bar")
+    expect { Thrift::Socket.new("h", 1, 1, foo: 1, bar: 2) }
+      .to raise_error(ArgumentError, "unknown keywords: :foo, :bar")
   end
 
   it "does nothing about TCP on UNIX sockets" do

@@ -19,7 +19,7 @@ RSpec.describe "TLS handshakes of the servers" do
 
   rude = [
     ->(io) { io.write("GET / HTTP/1.0\r\n\r\n") },
-    ->(io) { io.close_write },
+    lambda(&:close_write),
     ->(io) { io.write("\x16\x03\x01") && io.setsockopt(Socket::Option.linger(true, 0)) && io.close }
   ]
 
@@ -66,8 +66,8 @@ RSpec.describe "TLS handshakes of the servers" do
   it "give a nonblocking server what clients send right behind" do
     Servers.start(server: :nonblocking, over: :tls) do |server|
       clients = Array.new(8) { server.client }
-      clients.each { |client, _trans| expect(client.echo(Fixtures.small)).to eq(Fixtures.small) }
-      clients.each { |_client, trans| trans.close }
+      expect(clients.map { |client, _trans| client.echo(Fixtures.small) }).to all(eq(Fixtures.small))
+      clients.map(&:last).each(&:close)
     end
   end
 
@@ -100,8 +100,7 @@ RSpec.describe "TLS handshakes of the servers" do
         super.tap { |socket| socket.timeout = 7 }
       end
     end
-    Servers.start(server: :threaded, over: :tls, listener: listener.new("127.0.0.1", 0, Certificates.server_context)) do |server|
-      echo(server)
-    end
+    listener = listener.new("127.0.0.1", 0, Certificates.server_context)
+    Servers.start(server: :threaded, over: :tls, listener: listener) { |server| echo(server) }
   end
 end

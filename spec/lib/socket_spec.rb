@@ -236,7 +236,7 @@ RSpec.describe Thrift::Native::Impl::Socket do
     socket.open
     accepting.value.write("ab")
     socket.timeout = 0.5
-    expect([socket.read(1), socket.read(1)]).to eq(["a", "b"])
+    expect([socket.read(1), socket.read(1)]).to eq(%w[a b])
     expect(failure { socket.read(1) }).to have_attributes(type: Thrift::TransportException::TIMED_OUT)
   ensure
     [accepting.value, socket, server].each(&:close)
@@ -257,7 +257,10 @@ RSpec.describe Thrift::Native::Impl::Socket do
     full_port do |number|
       order = []
       Scheduler.run do
-        Fiber.schedule { failure { Thrift::Socket.new("127.0.0.1", number, 0.2, send_buffer: 9000).open } && order << :open }
+        Fiber.schedule do
+          failure { Thrift::Socket.new("127.0.0.1", number, 0.2, send_buffer: 9000).open }
+          order << :open
+        end
         Fiber.schedule { order << :other }
       end
       expect(order).to eq([:other, :open])

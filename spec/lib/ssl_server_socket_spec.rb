@@ -57,7 +57,9 @@ RSpec.describe Thrift::Native::Impl::SSLServerSocket do
     listening(nodelay: true) do |server|
       client = TCPSocket.new("127.0.0.1", server.port)
       seen = nil
-      allow(Thrift::Native::Handshakes).to receive(:perform) { |ssl, _| seen = ssl.to_io.getsockopt(:TCP, :NODELAY).bool }
+      allow(Thrift::Native::Handshakes).to receive(:perform) do |ssl, _timeout|
+        seen = ssl.to_io.getsockopt(:TCP, :NODELAY).bool
+      end
       server.accept.close
       expect(seen).to be(true)
       client.close
@@ -80,10 +82,13 @@ RSpec.describe Thrift::Native::Impl::SSLServerSocket do
   it "raises for garbage, a plain client, one that leaves and one that resets, and goes on" do
     listening(client_timeout: 5) do |server|
       before = descriptors
-      [->(io) { io.write("GET / HTTP/1.0\r\n\r\n") },
-       ->(io) { io.write("\0\0\0\x11\x80\x01\0\x01\0\0\0\x04ping\0\0\0\0\0") },
-       ->(io) { io.close_write },
-       ->(io) { io.write("\x16\x03\x01") && io.setsockopt(Socket::Option.linger(true, 0)) && io.close }].each do |rudeness|
+      rude = [
+        ->(io) { io.write("GET / HTTP/1.0\r\n\r\n") },
+        ->(io) { io.write("\0\0\0\x11\x80\x01\0\x01\0\0\0\x04ping\0\0\0\0\0") },
+        lambda(&:close_write),
+        ->(io) { io.write("\x16\x03\x01") && io.setsockopt(Socket::Option.linger(true, 0)) && io.close }
+      ]
+      rude.each do |rudeness|
         client = TCPSocket.new("127.0.0.1", server.port)
         rudeness.call(client)
         expect(accepting(server).value).to be_an(OpenSSL::SSL::SSLError).or be_a(SystemCallError)

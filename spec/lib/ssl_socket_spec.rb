@@ -140,12 +140,13 @@ RSpec.describe Thrift::Native::Impl::SSLSocket do
 
   it "raises NOT_OPEN for garbage, for a plain server and for a peer that leaves" do
     [->(io) { io.write("HTTP/1.1 400 Bad Request\r\n\r\n") },
-     ->(io) { io.readpartial(9000) && io.write("\x80\x01\x00\x02" + "\0" * 60) },
-     ->(io) { io.close }].each do |rudeness|
+     ->(io) { io.readpartial(9000) && io.write("\x80\x01\x00\x02#{"\0" * 60}") },
+     lambda(&:close)].each do |rudeness|
       port = strange_server(&rudeness)
       [nil, 5].each do |timeout|
         expect(failure { client(port, timeout: timeout).open })
-          .to have_attributes(type: Thrift::TransportException::NOT_OPEN, message: "Could not connect to localhost:#{port}")
+          .to have_attributes(type: Thrift::TransportException::NOT_OPEN,
+                              message: "Could not connect to localhost:#{port}")
       end
       @cleanup.tap { |tcp, thread| [thread.kill.join, tcp.close] }
     end
@@ -169,7 +170,7 @@ RSpec.describe Thrift::Native::Impl::SSLSocket do
     port = strange_server { |io| (@silent ||= []) << io }
     order = []
     Scheduler.run do
-      Fiber.schedule { failure { client(port, timeout: 0.1).open } && order << :timed_out }
+      Fiber.schedule { failure { client(port, timeout: 0.1).open } && (order << :timed_out) }
       Fiber.schedule { order << :other }
     end
     expect(order).to eq([:other, :timed_out])

@@ -12,7 +12,7 @@ RSpec.describe Thrift::Native::Impl::UNIXSocket do
     expect(socket.handle.getsockopt(:SOCKET, :SNDBUF).int).to eq(40_000)
     expect([socket.peer_address, socket.peer_port]).to eq([@path, nil])
     expect { socket.open }.to raise_error(Thrift::TransportException, "Socket already open")
-    expect { socket.read(1) }.to raise_error(Thrift::TransportException) { |e| expect(e.type).to eq(Thrift::TransportException::TIMED_OUT) }
+    expect { socket.read(1) }.to raise_error(Thrift::TransportException, /Timed out/)
     expect(socket).not_to be_open
   ensure
     listener.close

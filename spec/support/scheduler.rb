@@ -90,7 +90,7 @@ class Scheduler
   def select
     entries = @waiting.values
     first = entries.map(&:last).compact.min
-    ios = ->(event) { entries.select { |io, events,| io && events & event != 0 }.map(&:first) }
+    ios = ->(event) { entries.select { |io, events,| io && events.anybits?(event) }.map(&:first) }
     readable, writable, = IO.select([@wake, *ios.call(IO::READABLE)], ios.call(IO::WRITABLE), nil,
                                     first && [first - now, 0].max)
     [readable || [], writable || []]

@@ -27,7 +27,8 @@ module Thrift
       # accept(2): errors of the connection that was to be taken. "Treat them like EAGAIN by retrying."
       LOST = [:ECONNABORTED, :EPROTO, :ENETDOWN, :ENOPROTOOPT, :EHOSTDOWN, :ENONET, :EHOSTUNREACH, :ENETUNREACH,
               :EPERM].freeze
-      PASSING = (STARVED + LOST).select { |name| Errno.const_defined?(name) }.map { |name| Errno.const_get(name) }.freeze
+      # Not every system has them all.
+      PASSING = (STARVED + LOST).map { |name| Errno.const_get(name) if Errno.const_defined?(name) }.compact.freeze
       FIRST_PAUSE = 0.01
       LONGEST_PAUSE = 1.0
       LONGEST_NAP = 0.1
@@ -96,7 +97,7 @@ module Thrift
         @pid = Process.pid
         @turn = Mutex.new
         @inherited = nil
-        @blocking = ours && make_blocking
+        @blocking = ours && blocking_now?
         configure(options)
       end
 
@@ -128,7 +129,7 @@ module Thrift
 
       private
 
-      def make_blocking
+      def blocking_now?
         return false if self.class.scheduler? || RUBY_ENGINE != "ruby" || !@io.respond_to?(:nonblock=)
 
         @io.nonblock = false

@@ -3,7 +3,7 @@
 require "logger"
 
 module Thrift
-  module Native
+  module Native # :nodoc:
     class << self
       # Where the little that there is to say goes: a Logger, or whatever answers +warn+ with a String. Warnings to
       # stderr unless set.

@@ -21,7 +21,7 @@ module Thrift
       UNIX_SERVER = [*(UNIX - [:connect_timeout]), :backlog].freeze
       SERVER = [*(TCP - [:connect_timeout]), :backlog, :reuse_port].freeze
 
-      MAX_INT = 2**31 - 1
+      MAX_INT = (2**31) - 1
       # setsockopt(2) refuses more, see tcp(7).
       KEEPALIVE = { idle: 32_767, interval: 32_767, count: 127 }.freeze
       NONE = {}.freeze

@@ -112,7 +112,9 @@ module Thrift
 
         def reuse_port=(on)
           Options.boolean(:reuse_port, on)
-          raise ArgumentError, "reuse_port: this system has no SO_REUSEPORT" unless ::Socket.const_defined?(:SO_REUSEPORT)
+          unless ::Socket.const_defined?(:SO_REUSEPORT)
+            raise ArgumentError, "reuse_port: this system has no SO_REUSEPORT"
+          end
 
           Options.store(self, :reuse_port, on)
         end

@@ -28,14 +28,12 @@ module Thrift
           return __stock_serve unless Handshakes.ours?(@server_transport)
 
           Handshakes.with(:defer, @server_transport) do
-            begin
-              @server_transport.listen
-              while (client = @server_transport.accept)
-                serve_tls_client(client)
-              end
-            ensure
-              @server_transport.close
+            @server_transport.listen
+            while (client = @server_transport.accept)
+              serve_tls_client(client)
             end
+          ensure
+            @server_transport.close
           end
         end
 
@@ -47,15 +45,13 @@ module Thrift
           protocol = @protocol_factory.get_protocol(transport)
           timeout = @server_transport.client_timeout
           started = Thread.new do
-            begin
-              next unless Handshakes.succeed?(client, timeout)
+            next unless Handshakes.succeed?(client, timeout)
 
-              loop { @processor.process(protocol, protocol) }
-            rescue Thrift::TransportException, Thrift::ProtocolException
-              nil # the client has left, or sent what can't be read
-            ensure
-              transport.close
-            end
+            loop { @processor.process(protocol, protocol) }
+          rescue Thrift::TransportException, Thrift::ProtocolException
+            nil # the client has left, or sent what can't be read
+          ensure
+            transport.close
           end
         ensure
           client.close unless started

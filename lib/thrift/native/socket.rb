@@ -3,7 +3,7 @@
 require "thrift/native/connecting"
 
 module Thrift
-  module Native
+  module Native # :nodoc:
     module Impl
       # Methods of Thrift::Socket: opening, and the options.
       #
@@ -242,7 +242,6 @@ module Thrift
 
         def read(transport, handle, size, seconds, description)
           run(transport, seconds, "reading #{size} bytes from #{description}") do |wait|
-            data = nil
             while (data = handle.read_nonblock(size, exception: false)).is_a?(Symbol)
               wait.call(data)
             end
@@ -284,7 +283,7 @@ module Thrift
         end
 
         def wait(io, direction, deadline, what)
-          remaining = deadline && deadline - Connecting.now
+          remaining = deadline && (deadline - Connecting.now)
           ready = (remaining.nil? || remaining > 0) && io.public_send(direction, remaining)
           raise TransportException.new(TransportException::TIMED_OUT, "Socket: Timed out #{what}") unless ready
         end

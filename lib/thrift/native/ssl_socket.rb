@@ -133,8 +133,8 @@ module Thrift
 
         def wait(ssl, result, deadline, description)
           unless [:wait_readable, :wait_writable].include?(result)
-            raise TransportException.new(TransportException::NOT_OPEN, "Could not connect to #{description}: " \
-                                                                       "unexpected SSL connect result #{result.inspect}")
+            reason = "unexpected SSL connect result #{result.inspect}"
+            raise TransportException.new(TransportException::NOT_OPEN, "Could not connect to #{description}: #{reason}")
           end
           remaining = deadline - Connecting.now if deadline
           return if (remaining.nil? || remaining > 0) && ssl.to_io.public_send(result, remaining)

@@ -71,7 +71,6 @@ module Thrift
           end
         end
       end
-
     end
   end
 end
