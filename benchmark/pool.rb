@@ -37,7 +37,8 @@ module ThriftBenchmark
       shapes = self.shapes
       rounds = Settings.integer("BENCHMARK_ROUNDS", 5, 1)
       report = Report.new("benchmark", "rounds" => rounds, "shapes" => shapes.map(&:to_s))
-      Certificate.with(:ec) do |paths|
+      # JRuby's OpenSSL takes an EC key for an RSA key.
+      Certificate.with(Settings.server_interpreter ? :rsa : :ec, bits: 2048) do |paths|
         Progress.over("benchmark", steps(shapes, rounds)) do |bar|
           measure(shapes, rounds, paths, report, bar)
           one_connection(paths, report, bar) unless given?
@@ -73,11 +74,16 @@ module ThriftBenchmark
         options = options(tls, transport, protocol, paths)
         Pair.open(options, clients: shapes.map(&:processes).max) do |pair|
           report.native(pair.native)
-          pair.benches.each { |bench| turn(bench, Shape.new(bench.clients.size, 2, 2)) }
+          pair.benches.each { |bench| turn(bench, warm_up(bench.clients.size)) }
           rows = shapes.flat_map { |shape| rows(shape, pair.rounds(rounds, bar) { |bench| turn(bench, shape) }) }
           report.rows("#{Settings.server}, #{transport}, #{protocol}, #{tls ? "TLS" : "plain"}", rows)
         end
       end
+    end
+
+    # A virtual machine that compiles needs a longer one than MRI.
+    def warm_up(processes)
+      Settings.server_interpreter && !Settings.smoke? ? Shape.new(processes, 50, 50) : Shape.new(processes, 2, 2)
     end
 
     def options(tls, transport, protocol, paths)

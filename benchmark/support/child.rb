@@ -45,7 +45,7 @@ module ThriftBenchmark
       command_out, @commands = IO.pipe
       @answers, answers_in = IO.pipe
       @pid = Process.spawn(
-        environment(side, options), *pin(core), *ruby(interpreter), File.join(ROOT, "benchmark/programs/#{program}.rb"),
+        environment(side, options, interpreter), *pin(core), *ruby(interpreter), File.join(ROOT, "benchmark/programs/#{program}.rb"),
         in: command_out, out: answers_in, err: :err, pgroup: true, unsetenv_others: true
       )
       self.class.running << self
@@ -103,9 +103,10 @@ module ThriftBenchmark
     end
 
     # The children know nothing of Bundler: only the load path decides which thrift they get.
-    def environment(side, options)
+    def environment(side, options, interpreter)
       kept = defined?(Bundler) ? Bundler.unbundled_env : ENV.to_h
       kept = kept.merge("THRIFT_BENCHMARK_OPTIONS" => JSON.generate(options))
+      kept = kept.reject { |name, _| name.start_with?("GEM_", "RUBY") } if interpreter # they are this Ruby's
       kept.delete(SWITCH)
       kept[SWITCH] = "0" if side == :stock
       kept["THRIFT_NATIVE_LINGER"] = "0" if side == :linger_off
@@ -115,7 +116,7 @@ module ThriftBenchmark
     def ruby(interpreter)
       thrift = Gem.loaded_specs.fetch("thrift") { raise Failed, "run this under Bundler: `bundle exec rake`" }
       paths = [File.join(ROOT, "lib"), *thrift.full_require_paths]
-      [interpreter || RbConfig.ruby, *paths.map { |path| "-I#{path}" }]
+      [*(interpreter ? [interpreter, "-W0"] : RbConfig.ruby), *paths.map { |path| "-I#{path}" }]
     end
 
     def pin(core)

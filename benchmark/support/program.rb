@@ -35,6 +35,8 @@ module ThriftBenchmark
     end
 
     def cpu
+      return Process.times.utime + Process.times.stime unless Process.const_defined?(:CLOCK_PROCESS_CPUTIME_ID) # JRuby
+
       Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
     end
 
