@@ -82,6 +82,11 @@ class Closer
     call(client)
   end
 
+  def small_oneway_then_call(client, _transport, _index)
+    client.notify(bytes(10_000))
+    call(client)
+  end
+
   # The child goes on with a connection that this process has closed, or the other way round.
   def forked_child(client, transport, index)
     call(client)
