@@ -18,8 +18,9 @@ module Installed
   ].to_h { |name| [name, nil] }.freeze
 
   class << self
-    # The GEM_HOME. `pure: true`: our gem was installed with THRIFT_NATIVE_PURE=1.
-    def home(pure: false)
+    # The GEM_HOME. `pure: true`: our gem was installed with THRIFT_NATIVE_PURE=1, as it also is where this very suite
+    # runs without the extension.
+    def home(pure: !SpecHelpers.native?)
       @homes ||= {}
       @homes[pure] ||= prepared("#{pure ? "pure" : "native"}-#{THRIFT.version}-#{sources_digest}") do |dir|
         install(dir, [*gem_files(THRIFT), *gem_files(Gem.loaded_specs["bootsnap"]), built_gem(dir)], pure)
@@ -27,11 +28,11 @@ module Installed
     end
 
     # Runs Ruby code with the installed gems; see Child.run.
-    def run(code, env: {}, pure: false, **how)
-      Child.run(code, options: [], timeout: 60, env: environment(pure: pure).merge(env), **how)
+    def run(code, env: {}, pure: !SpecHelpers.native?, **how)
+      Child.run(code, options: [], timeout: 60, env: environment(pure).merge(env), **how)
     end
 
-    def environment(pure: false)
+    def environment(pure)
       CLEAN.merge("GEM_HOME" => home(pure: pure), "GEM_PATH" => home(pure: pure))
     end
 
