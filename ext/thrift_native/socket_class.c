@@ -15,6 +15,13 @@ static void refuse_if_closed(VALUE self)
         tn_raise_transport(TN_NOT_OPEN, rb_str_new_cstr("closed stream"));
 }
 
+/* The length comes first: rb_str_resize keeps no byte beyond the old one when the rest fits into the object itself. */
+static VALUE shrunk(VALUE string, long length)
+{
+    rb_str_set_len(string, length);
+    return rb_str_resize(string, length);
+}
+
 /* socket.read(size) -> String of 1 to size bytes, BINARY */
 static VALUE socket_read(VALUE self, VALUE size)
 {
@@ -29,7 +36,7 @@ static VALUE socket_read(VALUE self, VALUE size)
     for (;;) {
         long count = tn_peer_try_read(&peer, NIL_P(big) ? tn_scratch : RSTRING_PTR(big), capacity);
         if (count > 0)
-            return NIL_P(big) ? rb_str_new(tn_scratch, count) : rb_str_resize(big, count);
+            return NIL_P(big) ? rb_str_new(tn_scratch, count) : shrunk(big, count);
         if (deadline == 0)
             deadline = tn_deadline_in(tn_peer_read_timeout(&peer));
         tn_peer_read_pause(&peer, count, deadline, wanted);

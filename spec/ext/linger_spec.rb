@@ -4,6 +4,7 @@ require "spec_helper"
 require "timeout"
 require "support/child"
 require "support/observed_peer"
+require "support/scheduler"
 require "support/servers"
 
 # Who closes first and as usual is in TIME_WAIT once the peer has closed, too. Who closes by reset isn't.
@@ -612,6 +613,26 @@ RSpec.describe "closing connections" do
         expect { Timeout.timeout(0.1, ArgumentError) { socket.close } }.to raise_error(ArgumentError)
         expect(socket).not_to be_open
         peer.read_on
+        expect(peer.ended.bytes).to eq(size + 4)
+      end
+    end
+
+    it "lets other fibers run" do
+      skip "no fiber schedulers" unless Fiber.respond_to?(:set_scheduler)
+      ObservedPeer.start(answers: false, reads: false, receive_buffer: 4096) do |peer|
+        order = []
+        Scheduler.run do
+          socket = lingering(peer)
+          Fiber.schedule do
+            socket.close
+            order << :closed
+          end
+          Fiber.schedule do
+            order << :other
+            peer.read_on
+          end
+        end
+        expect(order).to eq([:other, :closed])
         expect(peer.ended.bytes).to eq(size + 4)
       end
     end

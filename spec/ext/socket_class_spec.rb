@@ -58,6 +58,16 @@ RSpec.describe "ext/thrift_native/socket_class.c" do
       peer.close
     end
 
+    it "gives the bytes that came, however few of the many that were asked for" do
+      tcp_pair do |socket, peer|
+        [1, 5, 23, 24, 500].each do |count|
+          bytes = Random.bytes(count)
+          peer.write(bytes)
+          expect(socket.read(1 << 20)).to eq(bytes)
+        end
+      end
+    end
+
     it "sees the IO's own buffer first" do
       tcp_pair do |socket, peer|
         peer.write("line\nabcdef")

@@ -107,8 +107,8 @@ class LingerProof
       ["ip", "netns", "exec", THERE]
     end
 
-    # A narrow link, flooded in bursts: about every fourth packet of ours is lost, whatever it is. Nil if the kernel has
-    # no tbf, else the process that floods.
+    # A narrow link, flooded in bursts, so that a part of our packets is lost, whatever they are. Nil if the kernel has
+    # no tbf (tc-tbf(8)), else the process that floods.
     def disturb
       narrow = system("tc", "-n", HERE, "qdisc", "replace", "dev", "tnp0", "root", "tbf", "rate", "8mbit", "burst", "4kb",
                       "limit", "8kb", out: File::NULL, err: File::NULL)
@@ -119,7 +119,7 @@ class LingerProof
         flood.connect(ARGV[0], 9)
         packet = "x" * 1200
         loop do
-          15.times do
+          20.times do
             flood.send(packet, 0)
           rescue SystemCallError # nobody listens there
             nil
