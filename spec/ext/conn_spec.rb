@@ -19,13 +19,14 @@ RSpec.describe "ext/thrift_native/conn.c" do
 
   it "hangs on nothing but exact IOs" do
     reader, writer = IO.pipe
-    [nil, 1, :handle, Object.new, reader, Class.new(UNIXSocket).for_fd(writer.fileno).tap { |io| io.autoclose = false }]
-      .each do |handle|
-        expect(ext.adopt(handle, true)).to be_nil
-        expect(ext.handshake_later(handle, 1)).to be(false)
-        expect(ext.expose(handle)).to be(handle)
-      end
     one, two = UNIXSocket.pair
+    subclassed = Class.new(UNIXSocket).for_fd(one.fileno)
+    subclassed.autoclose = false
+    [nil, 1, :handle, Object.new, reader, subclassed].each do |handle|
+      expect(ext.adopt(handle, true)).to be_nil
+      expect(ext.handshake_later(handle, 1)).to be(false)
+      expect(ext.expose(handle)).to be(handle)
+    end
     def two.read_nonblock(*)
       "mine"
     end
