@@ -119,7 +119,7 @@ class LingerProof
         flood.connect(ARGV[0], 9)
         packet = "x" * 1200
         loop do
-          20.times do
+          15.times do
             flood.send(packet, 0)
           rescue SystemCallError # nobody listens there
             nil
@@ -230,8 +230,10 @@ class LingerProof
     flood = link.disturb
     return skip(Row.new(:calls, 0, "fast", "lossy"), "no tbf in this kernel") unless flood
 
-    [[:calls, 40, true], [:oneway, 20, false], [:small_oneway_then_call, 20, true]].each do |scenario, share, resets|
-      prove(Row.new(scenario, share, "fast", :veth, resets), "lossy")
+    # Only what we close by reset: after a usual close, too, the kernel gives up after eight losses in a row
+    # (tcp_orphan_retries, tcp(7)), so that by chance a oneway call is lost with or without us.
+    [[:calls, 40], [:small_oneway_then_call, 20]].each do |scenario, share|
+      prove(Row.new(scenario, share, "fast", :veth, true), "lossy")
     end
   ensure
     Process.kill(:KILL, flood) && Process.wait(flood) if flood
