@@ -160,8 +160,8 @@ static bool conversation_complete(const tn_conn *conn)
 {
     return conn->kind == TN_PLAIN_TCP && conn->opened_here && !conn->exposed && !conn->tainted &&
            !conn->message_in_progress && !conn->reply_in_progress && conn->calls_answered > 0 &&
-           conn->calls_outstanding == 0 && !conn->oneway_unproven &&
-           conn->bytes_sent == conn->settled_sent && conn->bytes_consumed == conn->settled_consumed;
+           conn->calls_outstanding == 0 && !conn->oneway_unproven && conn->bytes_sent == conn->settled_sent &&
+           conn->bytes_consumed == conn->settled_consumed;
 }
 
 static bool sole_owner(const tn_conn *conn)

@@ -16,6 +16,19 @@ static VALUE known_class(const char *name)
     return klass;
 }
 
+/* The thrift gem's own extension keeps the addresses of these and, before 0.25, tells nobody: a collector that compacts
+ * would move them away, and the next string that is read crash. */
+static void pin_what_thrift_forgot(void)
+{
+    static const char *const names[] = {"Bytes", "Types", "Union", "CompactProtocol", "ProtocolException"};
+    rb_gc_register_mark_object(rb_const_get(rb_cObject, rb_intern("Set")));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ID name = rb_intern(names[i]);
+        if (rb_const_defined(tn_mThrift, name))
+            rb_gc_register_mark_object(rb_const_get(tn_mThrift, name));
+    }
+}
+
 void tn_names_init(void)
 {
 #define TN_INTERN_ID(name, text) tn_id_##name = rb_intern(text);
@@ -24,4 +37,5 @@ void tn_names_init(void)
     tn_mThrift = known_class("Thrift");
     tn_cBaseTransport = known_class("Thrift::BaseTransport");
     tn_eTransportException = known_class("Thrift::TransportException");
+    pin_what_thrift_forgot();
 }
