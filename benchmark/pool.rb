@@ -56,7 +56,8 @@ module ThriftBenchmark
     def shapes
       return Settings.smoke? ? SMOKE : SHORT unless given?
 
-      [Shape.new(Settings.integer(SIZES[0], 4, 2), Settings.integer(SIZES[1], 20, 2), Settings.integer(SIZES[2], 50, 5))]
+      [Shape.new(Settings.integer(SIZES[0], 4, 2), Settings.integer(SIZES[1], 20, 2),
+                 Settings.integer(SIZES[2], 50, 5))]
     end
 
     def short_rounds

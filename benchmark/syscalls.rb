@@ -14,8 +14,8 @@ module ThriftBenchmark
     # Moving bytes, and waiting for them.
     ON_SOCKETS = %w[read readv recvfrom recvmsg write writev sendto sendmsg poll ppoll select pselect6 epoll_wait
                     epoll_pwait].freeze
-    # Seconds that the other end takes its time for, before each call or in the handler. A traced process is so slow that it
-    # would always find its input there, and never wait for it as it does in life.
+    # Seconds that the other end takes, before each call or in the handler. A traced process is so slow that
+    # it would always find its input there, and never wait for it as it does in life.
     PAUSE = 0.001
     # Fewer a call than this are the benchmark's own conversation with the process, and the VM's housekeeping.
     RARE = 0.02

@@ -17,7 +17,8 @@ run_benchmark = lambda do |file, name|
 end
 
 # As for the specs: where there is no extension there is nothing to compile.
-built = Rake::Task.task_defined?("compile") && ENV["THRIFT_NATIVE_PURE"] != "1" && RUBY_ENGINE == "ruby" ? [:compile] : []
+native = Rake::Task.task_defined?("compile") && ENV["THRIFT_NATIVE_PURE"] != "1" && RUBY_ENGINE == "ruby"
+built = native ? [:compile] : []
 
 desc "Stock gem against ours: a loaded server, plain and TLS, and single calls (under two minutes)"
 task(benchmark: built) { run_benchmark.call("pool", :Pool) }

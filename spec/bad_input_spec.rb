@@ -4,7 +4,7 @@ require "socket"
 require_relative "support/fault_proxy"
 require_relative "support/servers"
 
-# What peers do that mean harm, or are broken: the connection in question ends with the right exception, and nothing else.
+# What peers do that mean harm, or are broken: the connection in question ends with the right exception, nothing else.
 RSpec.describe "bad input" do
   # Beyond any limit, or nonsense.
   sizes = { "zero" => 0, "negative" => -1, "most negative" => -2**31, "monstrous" => (2**31) - 1,

@@ -81,12 +81,14 @@ module ThriftBenchmark
         samples[index] = nanoseconds - start
       end
       after = Program.counters
-      { "cpu" => after["cpu"] - before["cpu"], "objects" => after["objects"] - before["objects"] }.merge(summary(samples))
+      { "cpu" => after["cpu"] - before["cpu"],
+        "objects" => after["objects"] - before["objects"] }.merge(summary(samples))
     end
 
     def summary(samples)
       samples.sort!
-      { "count" => samples.size, "p50" => samples[samples.size / 2] / 1e9, "p99" => samples[samples.size * 99 / 100] / 1e9,
+      { "count" => samples.size, "p50" => samples[samples.size / 2] / 1e9,
+        "p99" => samples[samples.size * 99 / 100] / 1e9,
         "minimum" => samples.first / 1e9, "sum" => samples.sum / 1e9 }
     end
 

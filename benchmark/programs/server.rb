@@ -37,7 +37,8 @@ module ThriftBenchmark
 
     def server
       klass = Object.const_get(@options.fetch("server"))
-      arguments = [Service.processor(@options.fetch("pause", 0)), @listener, Program.transport_factory, Program.protocol_factory]
+      arguments = [Service.processor(@options.fetch("pause", 0)), @listener, Program.transport_factory,
+                   Program.protocol_factory]
       arguments << @options["workers"] if @options["workers"] && klass == Thrift::ThreadPoolServer
       klass.new(*arguments)
     end

@@ -4,8 +4,8 @@ require "json"
 require "rbconfig"
 
 module ThriftBenchmark
-  # A process that we started, in a process group of its own, and talk to in lines of JSON (see program.rb). `Child.guard`
-  # ends whatever is still running when its block is left, by whatever way.
+  # A process that we started, in a process group of its own, and talk to in lines of JSON (see program.rb).
+  # `Child.guard` ends whatever still runs when its block is left, by whatever way.
   class Child
     # A child that ended early or answered an error.
     class Failed < StandardError; end
@@ -45,7 +45,8 @@ module ThriftBenchmark
       command_out, @commands = IO.pipe
       @answers, answers_in = IO.pipe
       @pid = Process.spawn(
-        environment(side, options, interpreter), *pin(core), *ruby(interpreter), File.join(ROOT, "benchmark/programs/#{program}.rb"),
+        environment(side, options, interpreter), *pin(core), *ruby(interpreter),
+        File.join(ROOT, "benchmark/programs/#{program}.rb"),
         in: command_out, out: answers_in, err: :err, pgroup: true, unsetenv_others: true
       )
       self.class.running << self
@@ -95,6 +96,13 @@ module ThriftBenchmark
       @answers.close unless @answers.closed?
     end
 
+    # @return [Boolean] whether processes can be pinned to a core here
+    def self.taskset?
+      return @taskset unless @taskset.nil?
+
+      @taskset = !!system("taskset", "-c", "0", "true", out: File::NULL, err: File::NULL)
+    end
+
     private
 
     def gone?
@@ -121,13 +129,6 @@ module ThriftBenchmark
 
     def pin(core)
       core && Child.taskset? ? ["taskset", "-c", core.to_s] : []
-    end
-
-    # @return [Boolean] whether processes can be pinned to a core here
-    def self.taskset?
-      return @taskset unless @taskset.nil?
-
-      @taskset = !!system("taskset", "-c", "0", "true", out: File::NULL, err: File::NULL)
     end
   end
 end

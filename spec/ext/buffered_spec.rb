@@ -312,11 +312,13 @@ RSpec.describe "ext/thrift_native/buffered.c" do
     end
 
     it "works with protocols on plain objects" do
-      [Thrift::BinaryProtocol, Thrift::CompactProtocol, Thrift::BinaryProtocolAccelerated, Thrift::JsonProtocol].each do |kind|
+      [Thrift::BinaryProtocol, Thrift::CompactProtocol, Thrift::BinaryProtocolAccelerated,
+       Thrift::JsonProtocol].each do |kind|
         plain = PlainReadAllTransport.new
         def plain.read_byte
           read_all(1).ord
         end
+
         def plain.read_into_buffer(buffer, size)
           read_all(size).each_byte.with_index { |byte, i| buffer.setbyte(i, byte) }
           size

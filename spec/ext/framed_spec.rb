@@ -47,7 +47,8 @@ RSpec.describe "ext/thrift_native/framed.c" do
 
     { "zero" => [0, 4, "Cannot read from a zero-length frame"],
       "negative" => [0xFFFFFFFF, 0, /Frame size 4294967295 exceeds maximum 16384000/],
-      "too large" => [16_384_001, 0, /Frame size 16384001 exceeds maximum 16384000/] }.each do |name, (size, type, text)|
+      "too large" => [16_384_001, 0,
+                      /Frame size 16384001 exceeds maximum 16384000/] }.each do |name, (size, type, text)|
       it "refuses a frame of #{name} size and closes the connection" do
         tcp_pair do |socket, peer|
           peer.write([size].pack("N") + "some bytes")
@@ -242,7 +243,7 @@ RSpec.describe "ext/thrift_native/framed.c" do
     end
 
     it "sends nothing of a failed message after reopening" do
-      tcp_pair do |socket, peer, server|
+      tcp_pair do |socket, _peer, server|
         framed = Thrift::FramedTransport.new(socket)
         socket.close
         framed.write("stale")
@@ -250,9 +251,9 @@ RSpec.describe "ext/thrift_native/framed.c" do
         framed.open
         framed.write("fresh")
         framed.flush
-        peer = server.accept
-        expect(peer.readpartial(100)).to eq(frame("fresh"))
-        peer.close
+        accepted = server.accept
+        expect(accepted.readpartial(100)).to eq(frame("fresh"))
+        accepted.close
       end
     end
 

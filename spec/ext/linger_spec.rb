@@ -378,7 +378,7 @@ RSpec.describe "closing connections" do
     it "when a method of the socket was replaced in the object" do
       expect_usual do |socket, _transport, client|
         call(client)
-        def socket.open?
+        def socket.open? # rubocop:disable Lint/UselessMethodDefinition
           super
         end
         nil

@@ -3,8 +3,8 @@
 # This end of the proof: opens connections with Thrift::Socket, says something, and closes.
 #
 # Standard input, a line each:
-#   close SCENARIO HOST PORT CLOSES LINGER  prints "closed"; LINGER is "off" (linger(false, 0)), "default" (untouched), or
-#                                           "reset" (linger(true, 0))
+#   close SCENARIO HOST PORT CLOSES LINGER  prints "closed"; LINGER is "off" (linger(false, 0)), "default" (untouched)
+#                                           or "reset" (linger(true, 0))
 #   time_wait PORT                          prints how many connections to PORT are in TIME_WAIT here
 
 require "thrift/native"

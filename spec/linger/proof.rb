@@ -110,8 +110,8 @@ class LingerProof
     # A narrow link, flooded in bursts, so that a part of our packets is lost, whatever they are. Nil if the kernel has
     # no tbf (tc-tbf(8)), else the process that floods.
     def disturb
-      narrow = system("tc", "-n", HERE, "qdisc", "replace", "dev", "tnp0", "root", "tbf", "rate", "8mbit", "burst", "4kb",
-                      "limit", "8kb", out: File::NULL, err: File::NULL)
+      narrow = system("tc", "-n", HERE, "qdisc", "replace", "dev", "tnp0", "root", "tbf", "rate", "8mbit",
+                      "burst", "4kb", "limit", "8kb", out: File::NULL, err: File::NULL)
       return unless narrow
 
       Process.spawn(*here, RbConfig.ruby, "-rsocket", "-e", <<~CODE, ADDRESS)

@@ -46,7 +46,8 @@ module GeneratedCode
       source, uuids = without_uuid(File.read(idl))
       idl = File.join(dir, File.basename(idl))
       File.write(idl, source)
-      system("thrift", "-nowarn", "-I", includes, "--gen", ["rb", options].compact.join(":"), "-out", target, idl, exception: true)
+      system("thrift", "-nowarn", "-I", includes, "--gen", ["rb", options].compact.join(":"), "-out", target, idl,
+             exception: true)
       Dir[File.join(target, "**", "*.rb")].each { |file| adapt(file, form, uuids) }
     end
   end

@@ -46,7 +46,8 @@ class TransportScript
 
   def set_up_framed
     frames = Array.new(40) { bytes(1, 300) }
-    @inner = PlainReadAllTransport.new(frames.map { |frame| [frame.bytesize].pack("N") + frame }.join, most: number(1, 90))
+    sent = frames.map { |frame| [frame.bytesize].pack("N") + frame }.join
+    @inner = PlainReadAllTransport.new(sent, most: number(1, 90))
     @transport = Thrift::FramedTransport.new(@inner)
     @operations = [:read, :read_all, :read_byte, :read_into_buffer, :write, :write_some, :flush, :state]
     @state = [:@index, :@rbuf, :@wbuf]

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Makes fixtures/ anew, with thrift-compiler 0.17 and the IDL in the installed thrift gems of 0.17, 0.22 and 0.24 (one for
-# each form of generated code; the newest of a form has all that the older ones have):
+# Makes fixtures/ anew, with thrift-compiler 0.17 and the IDL in the installed thrift gems of 0.17, 0.22 and 0.24 (one
+# for each form of generated code; the newest of a form has all that the older ones have):
 #   ruby spec/upstream/generate.rb
 
 require_relative "../support/generated_code"

@@ -184,10 +184,12 @@ module Upstream
         $LOAD_PATH.unshift("spec")
         exit RSpec::Core::Runner.run(ARGV)
       RUBY
-      args = ["--order", "defined", "-O", "/dev/null", "--format", "json", "--out", report, *files.map { |f| "spec/#{f}" }]
+      args = %w[--order defined -O /dev/null --format json --out] + [report, *files.map { |f| "spec/#{f}" }]
       env = { "GEM_PATH" => Gem.path.join(File::PATH_SEPARATOR), "THRIFT_NATIVE" => nil }
       options = native ? ["-I", Child::LIB] : []
-      Bundler.with_unbundled_env { Child.run(code, args: args, env: env, options: options, chdir: dir, timeout: TIMEOUT) }
+      Bundler.with_unbundled_env do
+        Child.run(code, args: args, env: env, options: options, chdir: dir, timeout: TIMEOUT)
+      end
     end
 
     # They listen on a fixed port.
