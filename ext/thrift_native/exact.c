@@ -27,6 +27,18 @@ static long place_of(VALUE probe, VALUE marker)
 }
 #endif
 
+static VALUE new_probe(VALUE klass)
+{
+    VALUE nothing = Qnil;
+    return rb_class_new_instance(1, &nothing, klass);
+}
+
+/* thrift 0.14 can make no transport at all where literals are frozen. */
+static VALUE no_probe(TN_UNUSED VALUE klass, TN_UNUSED VALUE error)
+{
+    return Qnil;
+}
+
 /* Looks where Ruby puts the instance variables. The probe is made by the class's own initialize, so that their order is
  * what it would be without us. */
 static void find_places(tn_watched *watched, tn_kind kind)
@@ -36,8 +48,7 @@ static void find_places(tn_watched *watched, tn_kind kind)
 #ifdef TN_FIXED_SLOTS
     if (kind != TN_BUFFERED && kind != TN_FRAMED && kind != TN_MEMORY)
         return;
-    VALUE nothing = Qnil;
-    VALUE probe = rb_class_new_instance(1, &nothing, watched->klass);
+    VALUE probe = rb_rescue(new_probe, watched->klass, no_probe, Qnil);
     const ID names[TN_SLOTS] = {tn_id_iv_transport, kind == TN_MEMORY ? tn_id_iv_buf : tn_id_iv_rbuf,
                                 tn_id_iv_wbuf,      tn_id_iv_index,
                                 tn_id_iv_read,      tn_id_iv_write};

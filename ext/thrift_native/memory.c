@@ -87,10 +87,10 @@ static VALUE memory_read_into_buffer(VALUE self, VALUE buffer, VALUE size)
 {
     VALUE arguments[2] = {buffer, size};
     tn_window window;
-    if (!FIXNUM_P(size) || !tn_mutable_string_p(buffer) || !window_of(self, &window) || buffer == window.bytes ||
+    if (!FIXNUM_P(size) || !RB_TYPE_P(buffer, T_STRING) || !window_of(self, &window) || buffer == window.bytes ||
         RSTRING_LEN(buffer) < FIX2LONG(size) || window.unread < FIX2LONG(size) || FIX2LONG(size) <= 0)
         return tn_stock(self, tn_id_stock_read_into_buffer, 2, arguments);
-    rb_str_modify(buffer);
+    rb_str_modify(buffer); /* raises FrozenError, where older thrifts write into a frozen String */
     memcpy(RSTRING_PTR(buffer), RSTRING_PTR(window.bytes) + window.index, FIX2LONG(size));
     advance(self, &window, FIX2LONG(size));
     return size;
