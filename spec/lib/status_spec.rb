@@ -51,6 +51,11 @@ RSpec.describe Thrift::Native::Status do
     expect(Thrift::Native.status.lines.select { |line| line.state == :stock && line.reason.to_s.empty? }).to eq([])
   end
 
+  it "calls native what reads and writes by an inherited method in C" do
+    states = Thrift::Native.status.to_h.values_at("Thrift::Socket", "Thrift::UNIXSocket", "Thrift::SSLSocket")
+    expect(states).to eq([SpecHelpers.native? ? :native : :ruby] * 3)
+  end
+
   {
     { "THRIFT_NATIVE" => "0" } => "extension: THRIFT_NATIVE=0",
     { "THRIFT_NATIVE_PURE" => "1" } => "extension: THRIFT_NATIVE_PURE=1"

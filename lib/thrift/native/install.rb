@@ -114,9 +114,16 @@ module Thrift
           klass = Thrift.const_get(row.name, false)
           methods.each { |name, (method, visibility)| replace(klass, name, method, visibility) }
           add_class_methods(klass, row.name)
-          return Outcome.new(row, :native, nil) if methods.each_value.any? { |plan| plan.last == :native }
+          if methods.each_value.any? { |plan| plan.last == :native } || native_class?(klass.superclass)
+            return Outcome.new(row, :native, nil)
+          end
 
           Outcome.new(row, :ruby, Extensions.loaded? ? "Ruby is enough here" : "the extension: #{Extensions.missing}")
+        end
+
+        # SSLSocket and UNIXSocket read and write by what they inherit.
+        def native_class?(klass)
+          @outcomes.any? { |outcome| outcome.state == :native && Thrift.const_get(outcome.row.name, false) == klass }
         end
 
         # What the class itself is to answer, besides: new names, and none of the stock ones.
