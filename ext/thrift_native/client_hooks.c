@@ -69,8 +69,11 @@ static void forget_lost_calls(VALUE self)
     if (!RB_TYPE_P(pending, T_ARRAY) || RARRAY_LEN(pending) == 0)
         return;
     VALUE transport = transport_of(rb_attr_get(self, tn_id_iv_oprot));
-    while (tn_exact_p(transport, TN_FRAMED) || tn_exact_p(transport, TN_BUFFERED))
+    for (int depth = 0; depth < MAX_WRAPPERS; depth++) {
+        if (!tn_exact_p(transport, TN_FRAMED) && !tn_exact_p(transport, TN_BUFFERED))
+            break;
         transport = rb_attr_get(transport, tn_id_iv_transport);
+    }
     if (!tn_socket_p(transport))
         return;
     VALUE handle = rb_attr_get(transport, tn_id_iv_handle);

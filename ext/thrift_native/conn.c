@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "conn.h"
 #include "names.h"
+#include "tls_library.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static VALUE loaded_ssl_class(void)
         return 0;
     VALUE klass = rb_path2class("OpenSSL::SSL::SSLSocket");
     rb_gc_register_mark_object(klass);
+    tn_tls_library_get(); /* decided now, because it runs Ruby and a read or write mustn't */
     return ssl_class = klass;
 }
 

@@ -17,6 +17,7 @@ static bool limit_is_stock;
 
 /* ---- reading a frame ---- */
 
+/* May run Ruby. */
 static long max_frame_size(VALUE self)
 {
     VALUE limit = rb_attr_get(self, tn_id_iv_max_frame_size);
@@ -30,9 +31,9 @@ static uint32_t frame_size(const char *header)
 }
 
 /* Checked before anything is allocated or read. */
-static long checked_size(VALUE self, const char *header, tn_peer *peer)
+static long checked_size(const char *header, long limit, tn_peer *peer)
 {
-    long size = frame_size(header), limit = max_frame_size(self);
+    long size = frame_size(header);
     if (size > 0 && size <= limit)
         return size;
     if (peer)
@@ -56,7 +57,7 @@ static VALUE begin_frame(tn_peer *peer, const char *bytes, long length, long siz
     return frame;
 }
 
-static VALUE receive_frame(VALUE self, tn_peer *peer)
+static VALUE receive_frame(tn_peer *peer, long limit)
 {
     double timeout = tn_peer_read_timeout(peer);
     tn_pace pace = {timeout, 0, HEADER};
@@ -79,7 +80,7 @@ static VALUE receive_frame(VALUE self, tn_peer *peer)
                 tn_pace_start(&pace, timeout, HEADER - have);
             continue;
         }
-        long size = checked_size(self, header, peer);
+        long size = checked_size(header, limit, peer);
         VALUE frame = begin_frame(peer, tn_scratch + mine, count - mine, size);
         if (RSTRING_LEN(frame) < size)
             tn_peer_fill(peer, frame, size, timeout);
@@ -99,13 +100,13 @@ static VALUE read_exactly(VALUE inner, long size)
     return bytes;
 }
 
-static VALUE fetch_frame(VALUE self, VALUE inner)
+static VALUE fetch_frame(VALUE inner, long limit)
 {
     char header[HEADER];
     VALUE bytes = read_exactly(inner, HEADER);
     memcpy(header, RSTRING_PTR(bytes), HEADER);
     RB_GC_GUARD(bytes);
-    return read_exactly(inner, checked_size(self, header, NULL));
+    return read_exactly(inner, checked_size(header, limit, NULL));
 }
 
 /* framed.read_frame: @rbuf becomes the next frame. Private. */
@@ -113,7 +114,8 @@ static VALUE framed_read_frame(VALUE self)
 {
     tn_peer peer;
     VALUE inner = rb_attr_get(self, tn_id_iv_transport);
-    VALUE frame = tn_peer_of(inner, self, &peer) ? receive_frame(self, &peer) : fetch_frame(self, inner);
+    long limit = max_frame_size(self);
+    VALUE frame = tn_peer_of(inner, self, &peer) ? receive_frame(&peer, limit) : fetch_frame(inner, limit);
     tn_window_reset(self, tn_id_iv_rbuf, frame);
     return frame;
 }
@@ -271,11 +273,13 @@ static VALUE framed_flush(VALUE self)
     if (RSTRING_LEN(payload) > HARD_MAX_FRAME)
         tn_raise_transport(TN_SIZE_LIMIT,
                            rb_sprintf("Frame size %ld exceeds maximum %d", RSTRING_LEN(payload), HARD_MAX_FRAME));
-    put_header(header, RSTRING_LEN(payload));
     if (tn_peer_of(inner, self, &peer)) {
+        double timeout = tn_peer_write_timeout(&peer);
         tn_peer_drop_stale_input(&peer, self);
-        tn_peer_send(&peer, header, HEADER, payload, tn_peer_write_timeout(&peer));
+        put_header(header, RSTRING_LEN(payload));
+        tn_peer_send(&peer, header, HEADER, payload, timeout);
     } else {
+        put_header(header, RSTRING_LEN(payload));
         flush_to(inner, header, payload);
     }
     return empty;

@@ -13,6 +13,7 @@
 #include "linger.h"
 #include "exact.h"
 #include "stock.h"
+#include "tls.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -245,12 +246,37 @@ static VALUE swallow(TN_UNUSED VALUE unused, TN_UNUSED VALUE error)
     return Qnil;
 }
 
+/* Where Ruby doesn't know that the descriptor is in use, closing it would free its number under OpenSSL: then the
+ * connection is only ended, and closed by whoever shakes hands or by the garbage collector. */
+static VALUE close_beneath(VALUE handle)
+{
+    VALUE io = rb_attr_get(handle, tn_id_iv_io);
+    return tn_tls_holds_io ? close_handle(io) : rb_funcall(io, rb_intern("shutdown"), 0);
+}
+
+/* The handshake may have begun a step after we looked. */
+static VALUE close_beneath_if_at_work(VALUE handle, VALUE error)
+{
+    if (rb_obj_class(error) != rb_eRuntimeError || !tn_tls_at_work(handle))
+        rb_exc_raise(error);
+    return close_beneath(handle);
+}
+
+static VALUE close_tls(VALUE handle)
+{
+    if (tn_tls_at_work(handle))
+        return close_beneath(handle);
+    return rb_rescue2(close_handle, handle, close_beneath_if_at_work, handle, rb_eRuntimeError, (VALUE)0);
+}
+
 /* Swallows only what close itself raises: a Timeout or Thread#raise that ends a lingering close is the program's. */
 static VALUE close_quietly(VALUE handle)
 {
     tn_conn *conn = tn_conn_of(handle);
-    VALUE tls_error = conn && conn->kind == TN_TLS ? rb_path2class("OpenSSL::SSL::SSLError") : (VALUE)0;
-    return rb_rescue2(close_handle, handle, swallow, handle, rb_eSystemCallError, rb_eIOError, tls_error, (VALUE)0);
+    bool tls = conn && conn->kind == TN_TLS;
+    VALUE tls_error = tls ? rb_path2class("OpenSSL::SSL::SSLError") : (VALUE)0;
+    return rb_rescue2(tls ? close_tls : close_handle, handle, swallow, handle, rb_eSystemCallError, rb_eIOError,
+                      tls_error, (VALUE)0);
 }
 
 static VALUE close_in_thread(void *handle)

@@ -54,33 +54,6 @@ bool tn_peer_of(VALUE socket, VALUE owner, tn_peer *peer)
     return true;
 }
 
-/* A number of anybody's own class: what IO.select takes, the thrift gem takes. */
-static double seconds_of_object(VALUE timeout)
-{
-    bool foreign = RB_TYPE_P(timeout, T_OBJECT) && rb_respond_to(timeout, rb_intern("to_f"));
-    return NUM2DBL(foreign ? rb_funcall(timeout, rb_intern("to_f"), 0) : timeout);
-}
-
-static double seconds(VALUE socket, ID specific)
-{
-    VALUE timeout = rb_attr_get(socket, specific);
-    if (NIL_P(timeout))
-        timeout = rb_attr_get(socket, tn_id_iv_timeout);
-    if (NIL_P(timeout))
-        return 0;
-    return FIXNUM_P(timeout) ? (double)FIX2LONG(timeout) : seconds_of_object(timeout);
-}
-
-double tn_peer_read_timeout(const tn_peer *peer)
-{
-    return seconds(peer->socket, tn_id_iv_read_timeout);
-}
-
-double tn_peer_write_timeout(const tn_peer *peer)
-{
-    return seconds(peer->socket, tn_id_iv_write_timeout);
-}
-
 static bool pending_in_io(const tn_peer *peer)
 {
     rb_io_t *fptr;
@@ -153,6 +126,47 @@ static void time_out(tn_peer *peer, const char *doing, const char *preposition, 
     tn_raise_transport(TN_TIMED_OUT, message);
 }
 
+/* ---- timeouts ---- */
+
+/* After anything that ran Ruby: the descriptor may be somebody else's by now. */
+static void look_again(tn_peer *peer)
+{
+    if (!open_p(peer->io))
+        fail_with(peer, rb_exc_new_cstr(rb_eIOError, "closed stream"));
+    peer->fd = rb_io_descriptor(peer->io);
+}
+
+/* A number of anybody's own class: what IO.select takes, the thrift gem takes. */
+static double seconds_of_object(tn_peer *peer, VALUE timeout)
+{
+    bool foreign = RB_TYPE_P(timeout, T_OBJECT) && rb_respond_to(timeout, rb_intern("to_f"));
+    double seconds = NUM2DBL(foreign ? rb_funcall(timeout, rb_intern("to_f"), 0) : timeout);
+    look_again(peer);
+    return seconds;
+}
+
+static double seconds(tn_peer *peer, ID specific)
+{
+    VALUE timeout = rb_attr_get(peer->socket, specific);
+    if (NIL_P(timeout))
+        timeout = rb_attr_get(peer->socket, tn_id_iv_timeout);
+    if (NIL_P(timeout))
+        return 0;
+    if (FIXNUM_P(timeout))
+        return (double)FIX2LONG(timeout);
+    return RB_FLOAT_TYPE_P(timeout) ? RFLOAT_VALUE(timeout) : seconds_of_object(peer, timeout);
+}
+
+double tn_peer_read_timeout(tn_peer *peer)
+{
+    return seconds(peer, tn_id_iv_read_timeout);
+}
+
+double tn_peer_write_timeout(tn_peer *peer)
+{
+    return seconds(peer, tn_id_iv_write_timeout);
+}
+
 /* ---- anything that sleeps or runs Ruby: it may be left by a raise, a kill or a throw ---- */
 
 typedef struct {
@@ -206,9 +220,7 @@ static bool guard(tn_peer *peer, int events, tn_deadline deadline)
 {
     guarded g = {peer, events, deadline, false, false};
     rb_ensure(guarded_rescued, (VALUE)&g, guarded_end, (VALUE)&g);
-    if (!open_p(peer->io))
-        fail_with(peer, rb_exc_new_cstr(rb_eIOError, "closed stream"));
-    peer->fd = rb_io_descriptor(peer->io);
+    look_again(peer);
     return g.ready;
 }
 
@@ -224,7 +236,10 @@ static long take_pending(tn_peer *peer, char *buffer, long capacity)
 {
     VALUE size = LONG2FIX(capacity);
     VALUE bytes = rb_funcallv(peer->io, tn_id_readpartial, 1, &size);
-    long length = RSTRING_LEN(bytes);
+    look_again(peer);
+    long length = RB_TYPE_P(bytes, T_STRING) ? RSTRING_LEN(bytes) : 0;
+    if (length <= 0 || length > capacity) /* a method of the program's, before Ruby's */
+        fail_with(peer, rb_exc_new_cstr(rb_eIOError, "readpartial didn't return what it was asked for"));
     memcpy(buffer, RSTRING_PTR(bytes), length);
     RB_GC_GUARD(bytes);
     return length;
@@ -334,6 +349,7 @@ void tn_peer_fill(tn_peer *peer, VALUE string, long size, double timeout)
 {
     tn_pace pace;
     long turn = 0;
+    rb_obj_hide(string); /* ObjectSpace would give it to those who run while we wait */
     tn_pace_start(&pace, timeout, size - RSTRING_LEN(string));
     while (RSTRING_LEN(string) < size) {
         long length = RSTRING_LEN(string);
@@ -351,6 +367,7 @@ void tn_peer_fill(tn_peer *peer, VALUE string, long size, double timeout)
             tn_peer_read_pause(peer, count, pace.deadline, size - length);
         }
     }
+    rb_obj_reveal(string, rb_cString);
 }
 
 /* ---- writing ---- */
@@ -384,11 +401,19 @@ static long send_plain(tn_peer *peer, const outgoing *out)
     return count < 0 ? TN_TLS_WANT_WRITE : count;
 }
 
+static void check_unchanged(tn_peer *peer, const outgoing *out)
+{
+    if (RSTRING_LEN(out->payload) != out->total - out->header_length)
+        fail_with(peer, rb_exc_new_cstr(rb_eRuntimeError, "message changed by another thread while it was sent"));
+}
+
 static long send_tls(tn_peer *peer, const outgoing *out)
 {
     VALUE error = Qnil;
-    if (TN_UNLIKELY(peer->conn->handshake_pending))
+    if (TN_UNLIKELY(peer->conn->handshake_pending)) {
         shake_hands(peer);
+        check_unchanged(peer, out);
+    }
     long in_header = out->header_length - out->sent;
     long count;
     if (in_header > 0) { /* the header and what fits of the payload share a record */
@@ -404,12 +429,6 @@ static long send_tls(tn_peer *peer, const outgoing *out)
     if (count == TN_TLS_ERROR)
         fail_with(peer, error);
     return count;
-}
-
-static void check_unchanged(tn_peer *peer, const outgoing *out)
-{
-    if (RSTRING_LEN(out->payload) != out->total - out->header_length)
-        fail_with(peer, rb_exc_new_cstr(rb_eRuntimeError, "message changed by another thread while it was sent"));
 }
 
 void tn_peer_send(tn_peer *peer, const char *header, long header_length, VALUE payload, double timeout)

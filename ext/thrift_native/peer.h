@@ -35,9 +35,10 @@ bool tn_peer_of(VALUE socket, VALUE owner, tn_peer *peer);
  * object of the program's) is for the stock method to judge. */
 bool tn_peer_closed_p(VALUE socket);
 
-/* The socket's timeouts in seconds; 0 is none. May raise TypeError if the program set nonsense. */
-double tn_peer_read_timeout(const tn_peer *peer);
-double tn_peer_write_timeout(const tn_peer *peer);
+/* The socket's timeouts in seconds; 0 is none. May run Ruby (to_f of the program's own class), and raise TypeError if
+ * the program set nonsense. */
+double tn_peer_read_timeout(tn_peer *peer);
+double tn_peer_write_timeout(tn_peer *peer);
 
 /* True if the next receive must ask for no more than is needed, because the surplus couldn't be given back cheaply:
  * TLS, or bytes that wait in the IO's own buffer. */
@@ -81,7 +82,7 @@ void tn_pace_start(tn_pace *pace, double timeout, long missing);
 void tn_pace_arrived(tn_pace *pace, long count, long missing);
 
 /* Reads until `string` has `size` bytes; at least one byte is missing. Memory grows with what arrives, never with
- * what was announced. */
+ * what was announced. Nobody else has the string yet; it's hidden meanwhile. */
 void tn_peer_fill(tn_peer *peer, VALUE string, long size, double timeout);
 
 #endif

@@ -16,10 +16,11 @@ static void refuse_if_closed(VALUE self)
 }
 
 /* The length comes first: rb_str_resize keeps no byte beyond the old one when the rest fits into the object itself. */
-static VALUE shrunk(VALUE string, long length)
+static VALUE revealed(VALUE string, long length)
 {
     rb_str_set_len(string, length);
-    return rb_str_resize(string, length);
+    rb_str_resize(string, length);
+    return rb_obj_reveal(string, rb_cString);
 }
 
 /* socket.read(size) -> String of 1 to size bytes, BINARY */
@@ -31,12 +32,14 @@ static VALUE socket_read(VALUE self, VALUE size)
         return tn_stock(self, tn_id_stock_read, 1, &size);
     }
     long wanted = FIX2LONG(size), capacity = wanted < MOST_AT_ONCE ? wanted : MOST_AT_ONCE;
-    VALUE big = capacity > TN_READ_AHEAD ? rb_str_buf_new(capacity) : Qnil; /* else through the scratch buffer */
+    /* Hidden, or ObjectSpace would give it to those who run while we wait. Small reads go through the scratch buffer.
+     */
+    VALUE big = capacity > TN_READ_AHEAD ? rb_obj_hide(rb_str_buf_new(capacity)) : Qnil;
     tn_deadline deadline = 0;
     for (;;) {
         long count = tn_peer_try_read(&peer, NIL_P(big) ? tn_scratch : RSTRING_PTR(big), capacity);
         if (count > 0)
-            return NIL_P(big) ? rb_str_new(tn_scratch, count) : shrunk(big, count);
+            return NIL_P(big) ? rb_str_new(tn_scratch, count) : revealed(big, count);
         if (deadline == 0)
             deadline = tn_deadline_in(tn_peer_read_timeout(&peer));
         tn_peer_read_pause(&peer, count, deadline, wanted);

@@ -106,11 +106,12 @@ static long read_through_ruby(VALUE ssl, char *buffer, long cap, VALUE *error)
 
 static long write_through_ruby(VALUE ssl, const char *buffer, long length, VALUE *error)
 {
-    bool plain = tn_tls_methods_untouched() && !buffered_p(ssl, id_wbuffer);
     VALUE bytes = rb_str_new(buffer, length < RECORD ? length : RECORD); /* no more is taken at once anyway */
+    bool plain = tn_tls_methods_untouched() && !buffered_p(ssl, id_wbuffer);
+    long most = RSTRING_LEN(bytes);
     VALUE result = call_ruby(ssl, plain ? id_syswrite_nonblock : id_write_nonblock, bytes, error);
-    if (RB_INTEGER_TYPE_P(result))
-        return NUM2LONG(result);
+    if (FIXNUM_P(result))
+        return FIX2LONG(result) < most ? FIX2LONG(result) : most;
     return result == Qundef ? TN_TLS_ERROR : code_of(result);
 }
 

@@ -29,6 +29,12 @@ long tn_tls_write(VALUE ssl, const char *buffer, long length, VALUE *error);
  * works without the lock, the SSLSocket's methods raise "SSL is not initialized" in other threads, #close too. */
 void tn_tls_handshake(VALUE ssl, double timeout);
 
+/* Is OpenSSL at work on it without the VM lock? Then only the IO underneath can be closed, which ends that. */
+bool tn_tls_at_work(VALUE ssl);
+
+/* Does IO#close wait for OpenSSL to leave the descriptor alone? */
+extern const bool tn_tls_holds_io;
+
 /* "direct", or why reads, writes and handshakes use the Ruby API. */
 VALUE tn_tls_status(void);
 

@@ -220,6 +220,7 @@ static VALUE unlock_and_shake(VALUE argument)
     return rb_thread_io_blocking_region(shake, s, rb_io_descriptor(s->io));
 }
 #else
+#define NO_REGION
 static void *shake_without_region(void *argument)
 {
     shake(argument);
@@ -232,6 +233,17 @@ static VALUE unlock_and_shake(VALUE argument)
     return Qnil;
 }
 #endif
+
+#ifdef NO_REGION
+const bool tn_tls_holds_io = false;
+#else
+const bool tn_tls_holds_io = true;
+#endif
+
+bool tn_tls_at_work(VALUE ssl)
+{
+    return RB_TYPE_P(ssl, T_DATA) && RTYPEDDATA_P(ssl) && !RTYPEDDATA_DATA(ssl);
+}
 
 /* A Thread#raise, Thread#kill or IO#close that arrives meanwhile comes out of here when all is back in its place. */
 static void take_step(step *s)

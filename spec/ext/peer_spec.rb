@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "timeout"
+require_relative "../support/certificates"
 require_relative "../support/child"
 require_relative "../support/pairs"
 require_relative "../support/scheduler"
@@ -313,6 +314,115 @@ RSpec.describe "ext/thrift_native/peer.c" do
       old.close
       expect(transport_error { reader.value }.type).to eq(1)
       expect(socket.open?).to be(true)
+    end
+  end
+
+  describe "when other code runs in the midst of it" do
+    # A number of seconds of the program's own class.
+    def seconds(&block)
+      Object.new.tap { |number| number.define_singleton_method(:to_f) { block.call && 5.0 } }
+    end
+
+    writers.each do |name, action|
+      it "writes no message of #{name} to a stranger with the same descriptor" do
+        tcp_pair do |socket, _peer|
+          strangers = nil
+          socket.timeout = seconds do
+            socket.close
+            strangers ||= UNIXSocket.pair
+          end
+          expect(transport_error { action.call(socket, "secret") }.type).to eq(1)
+          expect(strangers.map { |io| io.read_nonblock(10, exception: false) }).to eq([:wait_readable] * 2)
+          strangers.each(&:close)
+        end
+      end
+    end
+
+    readers.each do |name, action|
+      it "reads nothing of a stranger's for #{name}" do
+        tcp_pair do |socket, _peer|
+          one = two = nil
+          socket.timeout = seconds do
+            socket.close
+            one, two = UNIXSocket.pair unless one
+            [one, two].each { |io| io.write("stranger's") }
+          end
+          expect(transport_error { action.call(socket) }.type).to eq(1)
+          [one, two].each(&:close)
+        end
+      end
+    end
+
+    it "sends no more of a message than there is, if it's shortened during the handshake" do
+      server, client = UNIXSocket.pair
+      ssl = OpenSSL::SSL::SSLSocket.new(server, Certificates.server_context).tap { |one| one.sync_close = true }
+      Thrift::Native::Ext.handshake_later(ssl, 5)
+      framed = Thrift::FramedTransport.new(Thrift::Socket.new.tap { |socket| socket.handle = ssl })
+      message = framed.write("A" * 200_000)
+      writer = sleeping_thread { transport_error { framed.flush } }
+      message.replace("short")
+      peer = OpenSSL::SSL::SSLSocket.new(client, OpenSSL::SSL::SSLContext.new)
+      peer.connect
+      expect(writer.value.message).to eq("message changed by another thread while it was sent")
+      expect { peer.readpartial(100) }.to raise_error(/SSL_read|end of file|reset/)
+      client.close
+    end
+
+    it "keeps what it reads into out of ObjectSpace" do
+      read = [->(socket) { socket.read(900_000) }, ->(socket) { socket.read_all(900_000) }]
+      read.each do |action|
+        tcp_pair do |socket, peer|
+          reader = sleeping_thread { action.call(socket) }
+          ObjectSpace.each_object(String) { |string| string.replace("") if string.empty? && !string.frozen? }
+          peer.write("y" * 900_000)
+          bytes = reader.value
+          expect([bytes.delete("y"), bytes.class, bytes.encoding]).to eq(["", String, Encoding::BINARY])
+        end
+      end
+    end
+
+    it "takes no more and nothing else than it asked an IO for" do
+      ["x" * 70_000, nil, :bytes].each do |answer|
+        result = Child.run(<<~RUBY, options: ["-I", Child::LIB, *$LOAD_PATH.map { |path| "-I#{path}" }])
+          require "thrift/native"
+          Socket.prepend(Module.new { define_method(:readpartial) { |*| #{answer.inspect} } })
+          server = TCPServer.new("127.0.0.1", 0)
+          socket = Thrift::Socket.new("127.0.0.1", server.addr[1])
+          socket.open
+          socket.handle.ungetbyte("x" * 100)
+          begin
+            p socket.read(100)
+          rescue Thrift::TransportException => e
+            puts e.message
+          end
+        RUBY
+        expect(result.out).to eq("readpartial didn't return what it was asked for\n"), result.to_s
+      end
+    end
+
+    it "reads the limit before the frame" do
+      tcp_pair do |socket, peer|
+        tcp_pair do |second, other|
+          limit = Object.new
+          limit.define_singleton_method(:to_int) do
+            other.write("EVIL" * 10)
+            second.read_all(40)
+            1000
+          end
+          framed = Thrift::FramedTransport.new(socket)
+          framed.instance_variable_set(:@max_frame_size, limit)
+          peer.write(frame("HELLO"))
+          expect(framed.read_all(5)).to eq("HELLO")
+        end
+      end
+    end
+
+    it "ends with a transport around itself" do
+      framed = Thrift::FramedTransport.new(nil)
+      framed.instance_variable_set(:@transport, framed)
+      client = Class.new { include Thrift::Client }.new(Thrift::BinaryProtocol.new(framed))
+      client.instance_variable_set(:@pending_seqids, [1])
+      expect { client.send_message("echo", Fixtures.small.class) }.to raise_error(SystemStackError)
     end
   end
 

@@ -740,6 +740,22 @@ RSpec.describe "TLS" do
         end
       end
 
+      it "is ended by the Thrift::Socket's close" do
+        caught = (1..20).any? do
+          server, client = ends(slow_context)
+          connecting = Thread.new { outcome { client.connect } }
+          shaking = Thread.new { outcome { ext.handshake(server, 20) } }
+          next [shaking, connecting].each(&:join) && false unless caught_unlocked(server, shaking)
+
+          Thrift::Socket.new.tap { |socket| socket.handle = server }.close
+          expect(server.to_io).to be_closed
+          expect(shaking.value).to be_nil.or(match([IOError, anything]))
+          connecting.join
+          true
+        end
+        expect(caught).to be(true)
+      end
+
       it "leaves a child forked in the midst of it with a context that works" do
         skip "no fork" unless Process.respond_to?(:fork)
 
