@@ -39,7 +39,9 @@ have_header("dlfcn.h")
 have_library("dl", "dlopen") unless have_func("dlopen", "dlfcn.h")
 have_func("dladdr", "dlfcn.h")
 
-append_cflags(%w[-std=gnu99 -Wall -fvisibility=hidden])
+append_cflags(%w[-std=gnu99 -Wall])
+# Not asked for first: the question fails where the user's own flags make it warn, as -Wextra does.
+$CFLAGS << " -fvisibility=hidden"
 append_cflags(%w[-Wextra -Werror]) if ENV["TN_PEDANTIC"]
 if ENV["TN_DEBUG"]
   append_cflags(%w[-O0 -g])
