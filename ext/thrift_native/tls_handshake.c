@@ -336,7 +336,7 @@ void tn_tls_handshake(VALUE ssl, double timeout)
 
 /* Ext.handshake(ssl_socket, timeout) -> ssl_socket. Shakes hands now, on the server's side, within `timeout` seconds
  * (nil: no limit). Raises what SSLSocket#accept raises, and OpenSSL::SSL::SSLError when time is up. */
-static TN_UNUSED VALUE ext_handshake(TN_UNUSED VALUE ext, VALUE ssl, VALUE timeout)
+static VALUE ext_handshake(TN_UNUSED VALUE ext, VALUE ssl, VALUE timeout)
 {
     double seconds = NIL_P(timeout) ? 0 : NUM2DBL(timeout);
     tn_conn *conn = tn_conn_of(ssl);
