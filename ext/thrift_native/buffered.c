@@ -4,6 +4,7 @@
 #include "errors.h"
 #include "exact.h"
 #include "peer.h"
+#include "refill.h"
 #include "stock.h"
 #include "window.h"
 
@@ -252,6 +253,48 @@ static VALUE buffered_close(VALUE self)
     closing c = {self, Qnil};
     rb_ensure(buffered_flush, self, close_flushed, (VALUE)&c);
     return c.result;
+}
+
+static void receive_until(tn_peer *peer, VALUE bytes, long count)
+{
+    double timeout = tn_peer_read_timeout(peer);
+    tn_pace pace;
+    tn_pace_start(&pace, timeout, count - RSTRING_LEN(bytes));
+    while (RSTRING_LEN(bytes) < count) {
+        long missing = count - RSTRING_LEN(bytes);
+        if (missing >= TN_READ_AHEAD) {
+            tn_peer_fill(peer, bytes, count, timeout);
+            return;
+        }
+        long arrived = tn_peer_try_read(peer, tn_scratch, TN_READ_AHEAD);
+        if (arrived > 0) {
+            rb_str_cat(bytes, tn_scratch, arrived);
+            tn_pace_arrived(&pace, arrived, missing - arrived);
+        } else {
+            tn_peer_read_pause(peer, arrived, pace.deadline, count);
+        }
+    }
+}
+
+void tn_buffered_collect(VALUE buffered, long count)
+{
+    tn_peer peer;
+    tn_window window;
+    if (!tn_window_of(buffered, tn_id_iv_rbuf, &window))
+        rb_raise(rb_eTypeError, "the transport's read buffer is no String");
+    VALUE bytes = rb_str_new(RSTRING_PTR(window.bytes) + RSTRING_LEN(window.bytes) - window.unread, window.unread);
+    VALUE inner = rb_attr_get(buffered, tn_id_iv_transport);
+    if (tn_peer_of(inner, buffered, &peer)) {
+        receive_until(&peer, bytes, count);
+        tn_window_reset(buffered, tn_id_iv_rbuf, bytes);
+    }
+    while (RSTRING_LEN(bytes) < count) {
+        VALUE more = fetch_some(inner, count - RSTRING_LEN(bytes));
+        if (RSTRING_LEN(more) == 0)
+            tn_raise_no_more_data();
+        rb_str_buf_append(bytes, more);
+        tn_window_reset(buffered, tn_id_iv_rbuf, bytes);
+    }
 }
 
 void tn_buffered_init(VALUE ext)

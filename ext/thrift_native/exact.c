@@ -3,8 +3,9 @@
 
 tn_watched tn_watch_list[TN_KINDS];
 
-static const char *const kind_names[TN_KINDS] = {"base",     "socket", "ssl_socket", "unix_socket",
-                                                 "buffered", "framed", "memory"};
+static const char *const kind_names[TN_KINDS] = {
+    "base",   "socket",      "ssl_socket", "unix_socket", "buffered",  "framed", "memory",      "base_protocol",
+    "binary", "accelerated", "compact",    "multiplexed", "decorator", "struct", "struct_union"};
 
 static tn_watched *find_kind(VALUE symbol)
 {
@@ -27,18 +28,6 @@ static long place_of(VALUE probe, VALUE marker)
 }
 #endif
 
-static VALUE new_probe(VALUE klass)
-{
-    VALUE nothing = Qnil;
-    return rb_class_new_instance(1, &nothing, klass);
-}
-
-/* thrift 0.14 can make no transport at all where literals are frozen. */
-static VALUE no_probe(TN_UNUSED VALUE klass, TN_UNUSED VALUE error)
-{
-    return Qnil;
-}
-
 /* Looks where Ruby puts the instance variables. The probe is made by the class's own initialize, so that their order is
  * what it would be without us. */
 static void find_places(tn_watched *watched, tn_kind kind)
@@ -48,7 +37,7 @@ static void find_places(tn_watched *watched, tn_kind kind)
 #ifdef TN_FIXED_SLOTS
     if (kind != TN_BUFFERED && kind != TN_FRAMED && kind != TN_MEMORY)
         return;
-    VALUE probe = rb_rescue(new_probe, watched->klass, no_probe, Qnil);
+    VALUE probe = tn_try_new(watched->klass, Qnil);
     const ID names[TN_SLOTS] = {tn_id_iv_transport, kind == TN_MEMORY ? tn_id_iv_buf : tn_id_iv_rbuf,
                                 tn_id_iv_wbuf,      tn_id_iv_index,
                                 tn_id_iv_read,      tn_id_iv_write};
@@ -62,14 +51,16 @@ static void find_places(tn_watched *watched, tn_kind kind)
 #endif
 }
 
-/* Ext.watch(kind, klass): remembers the class as it is now. */
+/* Ext.watch(kind, klass): remembers the class or module as it is now. */
 static VALUE ext_watch(TN_UNUSED VALUE ext, VALUE kind, VALUE klass)
 {
-    Check_Type(klass, T_CLASS);
+    if (!RB_TYPE_P(klass, T_MODULE))
+        Check_Type(klass, T_CLASS);
     tn_watched *watched = find_kind(kind);
     VALUE super = rb_class_get_superclass(klass);
     rb_gc_register_mark_object(klass);
-    rb_gc_register_mark_object(super);
+    if (super) /* a module has none until something is prepended to it or included in it */
+        rb_gc_register_mark_object(super);
     watched->super = super;
     watched->klass = klass;
     find_places(watched, (tn_kind)(watched - tn_watch_list));

@@ -14,7 +14,24 @@
 #define TN_FIXED_SLOTS 1 /* an instance variable has the same place in all objects of a class */
 #endif
 
-typedef enum { TN_BASE, TN_SOCKET, TN_SSL_SOCKET, TN_UNIX_SOCKET, TN_BUFFERED, TN_FRAMED, TN_MEMORY, TN_KINDS } tn_kind;
+typedef enum {
+    TN_BASE,
+    TN_SOCKET,
+    TN_SSL_SOCKET,
+    TN_UNIX_SOCKET,
+    TN_BUFFERED,
+    TN_FRAMED,
+    TN_MEMORY,
+    TN_BASE_PROTOCOL,
+    TN_BINARY,
+    TN_ACCELERATED,
+    TN_COMPACT,
+    TN_MULTIPLEXED,
+    TN_DECORATOR, /* the module that MULTIPLEXED has its methods from */
+    TN_STRUCT,
+    TN_STRUCT_UNION,
+    TN_KINDS
+} tn_kind;
 
 /* The instance variables that are read or set once a value; @buf counts as TN_RBUF. */
 typedef enum { TN_TRANSPORT, TN_RBUF, TN_WBUF, TN_INDEX, TN_READ, TN_WRITE, TN_SLOTS } tn_slot;
@@ -68,6 +85,19 @@ static inline void tn_ivar_set_long(VALUE self, TN_UNUSED tn_kind kind, TN_UNUSE
     rb_ivar_set(self, name, LONG2NUM(number));
 }
 
+/* Sets it. */
+static inline void tn_ivar_set(VALUE self, TN_UNUSED tn_kind kind, TN_UNUSED tn_slot slot, ID name, VALUE value)
+{
+#ifdef TN_FIXED_SLOTS
+    long place = tn_watch_list[kind].place[slot];
+    if (TN_LIKELY(place >= 0 && place < (long)ROBJECT_NUMIV(self) && !RB_OBJ_FROZEN_RAW(self))) {
+        RB_OBJ_WRITE(self, &ROBJECT_IVPTR(self)[place], value);
+        return;
+    }
+#endif
+    rb_ivar_set(self, name, value);
+}
+
 /* A Thrift::Socket, SSLSocket or UNIXSocket whose reads and writes are ours. */
 static inline bool tn_socket_p(VALUE object)
 {
@@ -75,6 +105,14 @@ static inline bool tn_socket_p(VALUE object)
         return true;
     return (tn_exact_p(object, TN_SSL_SOCKET) || tn_exact_p(object, TN_UNIX_SOCKET)) &&
            tn_class_untouched(&tn_watch_list[TN_SOCKET]);
+}
+
+/* Exactly the thrift gem's BinaryProtocol, BinaryProtocolAccelerated, CompactProtocol or MultiplexedProtocol. */
+static inline bool tn_exact_protocol_p(VALUE object, tn_kind kind)
+{
+    const tn_watched *watched = &tn_watch_list[kind];
+    return watched->klass && !RB_SPECIAL_CONST_P(object) && RBASIC_CLASS(object) == watched->klass &&
+           tn_class_untouched(watched) && tn_class_untouched(&tn_watch_list[TN_BASE_PROTOCOL]);
 }
 
 void tn_exact_init(VALUE ext);

@@ -40,6 +40,7 @@ have_library("dl", "dlopen") unless have_func("dlopen", "dlfcn.h")
 have_func("dladdr", "dlfcn.h")
 
 append_cflags(%w[-std=gnu99 -Wall])
+append_cflags("-fno-plt") # a call into Ruby for each small value: no stub in between
 # Not asked for first: the question fails where the user's own flags make it warn, as -Wextra does.
 $CFLAGS << " -fvisibility=hidden"
 append_cflags(%w[-Wextra -Werror]) if ENV["TN_PEDANTIC"]

@@ -5,6 +5,7 @@
 #include "errors.h"
 #include "exact.h"
 #include "peer.h"
+#include "refill.h"
 #include "stock.h"
 #include "window.h"
 
@@ -305,6 +306,19 @@ static VALUE framed_close(VALUE self)
     tn_peer_note_leftover(self);
     tn_empty_buffers(self);
     return rb_funcallv(rb_attr_get(self, tn_id_iv_transport), tn_id_close, 0, NULL);
+}
+
+void tn_framed_collect(VALUE framed, long count)
+{
+    tn_window window;
+    if (!tn_window_of(framed, tn_id_iv_rbuf, &window))
+        rb_raise(rb_eTypeError, "the transport's read buffer is no String");
+    VALUE unread = rb_str_new(RSTRING_PTR(window.bytes) + RSTRING_LEN(window.bytes) - window.unread, window.unread);
+    while (RSTRING_LEN(unread) < count) { /* a value may be spread over frames */
+        VALUE frame = framed_read_frame(framed);
+        unread = RSTRING_LEN(unread) ? rb_str_buf_append(unread, frame) : frame;
+        tn_window_reset(framed, tn_id_iv_rbuf, unread);
+    }
 }
 
 void tn_framed_init(VALUE ext)

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "buffered.h"
+#include "channel.h"
 #include "conn.h"
+#include "decode.h"
+#include "encode.h"
 #include "exact.h"
 #include "framed.h"
 #include "linger.h"
+#include "keys.h"
 #include "memory.h"
 #include "names.h"
+#include "out.h"
+#include "protocol.h"
+#include "protocol_new.h"
+#include "schema.h"
+#include "serializer.h"
+#include "sets.h"
 #include "socket_class.h"
 #include "stock.h"
+#include "struct_class.h"
+#include "text.h"
 #include "tls.h"
 
 RUBY_FUNC_EXPORTED void Init_thrift_native_ext(void);
@@ -29,4 +41,17 @@ void Init_thrift_native_ext(void)
     tn_framed_init(ext);
     tn_buffered_init(ext);
     tn_memory_init(ext);
+    tn_out_init();
+    tn_text_init();
+    tn_keys_init();
+    tn_sets_init();
+    tn_schema_init(ext);
+    tn_encode_init();
+    tn_decode_init();
+    tn_struct_class_init(ext);
+    tn_channel_init();
+    tn_serializer_init(ext);
+    tn_protocol_write_init(ext);
+    tn_protocol_read_init(ext);
+    tn_protocol_new_init(ext);
 }

@@ -3,6 +3,7 @@
 #include "memory.h"
 #include "errors.h"
 #include "exact.h"
+#include "refill.h"
 #include "stock.h"
 #include "window.h"
 
@@ -38,6 +39,28 @@ static VALUE take(VALUE self, const tn_window *window, long size)
     VALUE bytes = tn_window_bytes(window, size);
     advance(self, window, size);
     return bytes;
+}
+
+/* The thrift gem reads from the caller's own String, and writes to it; since 0.25 from a copy. */
+static bool copies;
+
+static VALUE first_buffer(VALUE given)
+{
+    if (!RTEST(given))
+        return rb_str_new(NULL, 0);
+    return tn_force_binary(copies ? rb_str_dup(given) : given);
+}
+
+/* MemoryBufferTransport.new(buffer = nil) */
+static VALUE memory_initialize(int argc, VALUE *argv, VALUE self)
+{
+    VALUE given = argc > 0 ? argv[0] : Qnil;
+    bool plain = !RTEST(given) || (!RB_SPECIAL_CONST_P(given) && RBASIC_CLASS(given) == rb_cString);
+    if (argc > 1 || !plain || !tn_exact_p(self, TN_MEMORY))
+        return tn_stock(self, tn_id_stock_initialize, argc, argv);
+    tn_ivar_set(self, TN_MEMORY, TN_RBUF, tn_id_iv_buf, first_buffer(given));
+    tn_ivar_set_long(self, TN_MEMORY, TN_INDEX, tn_id_iv_index, 0);
+    return Qnil;
 }
 
 /* memory.read(size) -> String of exactly size bytes. EOFError if there are fewer; they are used up all the same. */
@@ -108,12 +131,21 @@ static VALUE memory_write(VALUE self, VALUE bytes)
     return Qnil;
 }
 
+void tn_memory_raise_end(VALUE memory)
+{
+    raise_end();
+}
+
 void tn_memory_init(VALUE ext)
 {
     VALUE impl = rb_define_module_under(ext, "MemoryBufferTransport");
+    rb_define_private_method(impl, "initialize", memory_initialize, -1);
     rb_define_method(impl, "read", memory_read, 1);
     rb_define_method(impl, "read_all", memory_read_all, 1);
     rb_define_method(impl, "read_byte", memory_read_byte, 0);
     rb_define_method(impl, "read_into_buffer", memory_read_into_buffer, 2);
     rb_define_method(impl, "write", memory_write, 1);
+    VALUE given = rb_str_new_cstr("x");
+    VALUE probe = tn_try_new(tn_thrift_class("MemoryBufferTransport"), given);
+    copies = !NIL_P(probe) && rb_attr_get(probe, tn_id_iv_buf) != given;
 }

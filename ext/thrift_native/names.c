@@ -29,6 +29,29 @@ static void pin_what_thrift_forgot(void)
     }
 }
 
+VALUE tn_thrift_class(const char *name)
+{
+    ID id = rb_intern(name);
+    return rb_const_defined_at(tn_mThrift, id) ? rb_const_get_at(tn_mThrift, id) : 0;
+}
+
+static VALUE new_instance(VALUE pair)
+{
+    VALUE argument = rb_ary_entry(pair, 1);
+    return rb_class_new_instance(1, &argument, rb_ary_entry(pair, 0));
+}
+
+static VALUE no_instance(TN_UNUSED VALUE pair, TN_UNUSED VALUE error)
+{
+    return Qnil;
+}
+
+VALUE tn_try_new(VALUE klass, VALUE argument)
+{
+    VALUE pair = rb_assoc_new(klass, argument);
+    return rb_rescue(new_instance, pair, no_instance, pair);
+}
+
 void tn_names_init(void)
 {
 #define TN_INTERN_ID(name, text) tn_id_##name = rb_intern(text);

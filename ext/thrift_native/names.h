@@ -28,11 +28,29 @@
     X(iv_wbuf, "@wbuf")                                                                                                \
     X(iv_write, "@write")                                                                                              \
     X(iv_write_timeout, "@write_timeout")                                                                              \
+    X(VALID_VALUES, "VALID_VALUES")                                                                                    \
+    X(FIELDS, "FIELDS")                                                                                                \
+    X(iv_hash, "@hash")                                                                                                \
+    X(iv_last_field, "@last_field")                                                                                    \
+    X(iv_max_string_size, "@max_string_size")                                                                          \
+    X(iv_setfield, "@setfield")                                                                                        \
+    X(iv_value, "@value")                                                                                              \
     X(close, "close")                                                                                                  \
     X(closed_p, "closed?")                                                                                             \
     X(flush, "flush")                                                                                                  \
     X(hidden_closing, "__tn_closing")                                                                                  \
     X(hidden_conn, "__tn_conn")                                                                                        \
+    X(hidden_schema, "__tn_schema")                                                                                    \
+    X(initialize, "initialize")                                                                                        \
+    X(hash, "hash")                                                                                                    \
+    X(equal, "==")                                                                                                     \
+    X(iv_type_checking, "@type_checking")                                                                              \
+    X(iv_protocol_factory, "@protocol_factory")                                                                        \
+    X(stock_deserialize, "__stock_deserialize")                                                                        \
+    X(stock_serialize, "__stock_serialize")                                                                            \
+    X(stock_initialize, "__stock_initialize")                                                                          \
+    X(stock_equal, "__stock_==")                                                                                       \
+    X(stock_hash, "__stock_hash")                                                                                      \
     X(open, "open")                                                                                                    \
     X(open_p, "open?")                                                                                                 \
     X(raise, "raise")                                                                                                  \
@@ -52,7 +70,44 @@
     X(stock_send_message, "__stock_send_message")                                                                      \
     X(stock_send_oneway_message, "__stock_send_oneway_message")                                                        \
     X(stock_write, "__stock_write")                                                                                    \
+    X(struct_fields, "struct_fields")                                                                                  \
+    X(iv_boolean_field, "@boolean_field")                                                                              \
+    X(iv_bool_value, "@bool_value")                                                                                    \
+    X(iv_strict_read, "@strict_read")                                                                                  \
+    X(iv_strict_write, "@strict_write")                                                                                \
+    X(iv_reset_message_size, "@reset_message_size")                                                                    \
+    X(stock_read_binary, "__stock_read_binary")                                                                        \
+    X(stock_read_bool, "__stock_read_bool")                                                                            \
+    X(stock_read_double, "__stock_read_double")                                                                        \
+    X(stock_read_field_begin, "__stock_read_field_begin")                                                              \
+    X(stock_read_i16, "__stock_read_i16")                                                                              \
+    X(stock_read_i32, "__stock_read_i32")                                                                              \
+    X(stock_read_i64, "__stock_read_i64")                                                                              \
+    X(stock_read_list_begin, "__stock_read_list_begin")                                                                \
+    X(stock_read_map_begin, "__stock_read_map_begin")                                                                  \
+    X(stock_read_message_begin, "__stock_read_message_begin")                                                          \
+    X(stock_read_set_begin, "__stock_read_set_begin")                                                                  \
+    X(stock_read_string, "__stock_read_string")                                                                        \
+    X(stock_read_uuid, "__stock_read_uuid")                                                                            \
+    X(stock_skip, "__stock_skip")                                                                                      \
+    X(stock_write_binary, "__stock_write_binary")                                                                      \
+    X(stock_write_bool, "__stock_write_bool")                                                                          \
+    X(stock_write_byte, "__stock_write_byte")                                                                          \
+    X(stock_write_double, "__stock_write_double")                                                                      \
+    X(stock_write_field_begin, "__stock_write_field_begin")                                                            \
+    X(stock_write_field_stop, "__stock_write_field_stop")                                                              \
+    X(stock_write_i16, "__stock_write_i16")                                                                            \
+    X(stock_write_i32, "__stock_write_i32")                                                                            \
+    X(stock_write_i64, "__stock_write_i64")                                                                            \
+    X(stock_write_list_begin, "__stock_write_list_begin")                                                              \
+    X(stock_write_map_begin, "__stock_write_map_begin")                                                                \
+    X(stock_write_message_begin, "__stock_write_message_begin")                                                        \
+    X(stock_write_set_begin, "__stock_write_set_begin")                                                                \
+    X(stock_write_string, "__stock_write_string")                                                                      \
+    X(stock_write_uuid, "__stock_write_uuid")                                                                          \
     X(value, "value")                                                                                                  \
+    X(to_s, "to_s")                                                                                                    \
+    X(validate, "validate")                                                                                            \
     X(write, "write")
 
 #define TN_DECLARE_ID(name, text) extern ID tn_id_##name;
@@ -62,6 +117,12 @@ TN_IDS(TN_DECLARE_ID)
 extern VALUE tn_mThrift;
 extern VALUE tn_cBaseTransport;
 extern VALUE tn_eTransportException;
+
+/* Thrift::<name>; 0 if there is none. */
+VALUE tn_thrift_class(const char *name);
+
+/* klass.new(argument), or nil if that raises: thrift 0.14 can make no transport where literals are frozen. */
+VALUE tn_try_new(VALUE klass, VALUE argument);
 
 void tn_names_init(void);
 

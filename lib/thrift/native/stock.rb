@@ -10,9 +10,14 @@ module Thrift
     module Stock
       # The methods that thrift's own extension puts into these classes. C methods have no source location.
       IN_C = {
+        "Struct" => /\A(?:read|write)\z/,
+        "Union" => /\A(?:read|write)\z/,
         "MemoryBufferTransport" => /\A(?:read|write)(?:_\w+)?\z/,
+        "BinaryProtocolAccelerated" => /\A(?:native\?|(?:read|write)(?:_\w+)?)\z/,
         "CompactProtocol" => /\A(?:native\?|(?:read|write)(?:_\w+)?)\z/
       }.freeze
+      # The class that has no other methods, and no source in Ruby.
+      ALL_IN_C = "Thrift::BinaryProtocolAccelerated"
 
       class << self
         # Why the class of this row can't be replaced; nil if it can. +names+ are the methods that would be.
@@ -57,6 +62,8 @@ module Thrift
 
         def unknown_source(klass, expected)
           lineage(klass).each do |ancestor|
+            next if made_in_c?(ancestor)
+
             file = source_file(ancestor) || (return "nothing tells which file made #{ancestor}")
             known = ancestor == klass ? expected : DIGESTS.keys.find { |path| file.end_with?("/#{path}") }
             unless DIGESTS.fetch(known, []).include?(digest(file))
@@ -64,6 +71,12 @@ module Thrift
             end
           end
           nil
+        end
+
+        # Ruby says which extension was being loaded, if it says anything.
+        def made_in_c?(klass)
+          klass.name == ALL_IN_C && [nil,
+                                     "thrift_native"].include?((file = source_file(klass)) && File.basename(file, ".*"))
         end
 
         def digest(file)
@@ -80,10 +93,19 @@ module Thrift
           return "#{ancestors.first} is prepended" unless ancestors.first == klass
 
           (ancestors - family).each do |mod|
+            next if original?(mod)
+
             name = own_methods(mod).find { |method| matters?(family, method, names) }
             return "#{mod}##{name} comes in between" if name
           end
           nil
+        end
+
+        # A module of thrift's own, as ProtocolDecorator is.
+        def original?(mod)
+          file = mod.name.to_s.start_with?("Thrift::") && source_file(mod)
+          known = file && DIGESTS.keys.find { |path| file.end_with?("/#{path}") }
+          known && DIGESTS[known].include?(digest(file)) && own_methods(mod).all? { |name| from_source?(mod, name) }
         end
 
         # Methods in the class, or in what it inherits from, that don't come from thrift's own source file. One that
@@ -120,7 +142,7 @@ module Thrift
         end
 
         def mentioned?(file, name)
-          source(file).match?(/(?<!\w)#{Regexp.escape(name)}(?!\w)/)
+          !file.nil? && source(file).match?(/(?<!\w)#{Regexp.escape(name)}(?!\w)/)
         end
 
         def source(file)
