@@ -38,4 +38,10 @@ namespace :benchmark do
 
   desc "System calls a call, by name; needs strace (THRIFT_TRANSPORT, THRIFT_PROTOCOL, THRIFT_NUM_CALLS)"
   task(syscalls: built) { run_benchmark.call("syscalls", :Syscalls) }
+
+  desc "Codec: bytes from and to objects, against the stock gem and others (BENCHMARK_SHAPES, THRIFT_PROTOCOL)"
+  task(codec: built) { run_benchmark.call("codec", :Codec) }
+
+  desc "Install what benchmark:codec is compared with, below benchmark/peers/vendor"
+  task(:peers) { sh File.join(__dir__, "peers/setup") }
 end

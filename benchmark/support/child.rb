@@ -4,7 +4,7 @@ require "json"
 require "rbconfig"
 
 module ThriftBenchmark
-  # A process that we started, in a process group of its own, and talk to in lines of JSON (see program.rb).
+  # A process that we started, in a process group of its own, and talk to in lines of JSON (see conversation.rb).
   # `Child.guard` ends whatever still runs when its block is left, by whatever way.
   class Child
     # A child that ended early or answered an error.
@@ -40,13 +40,15 @@ module ThriftBenchmark
     # @param options [Hash] for the program
     # @param interpreter [String, nil] instead of this Ruby
     # @param core [Integer, nil] to pin the process to
-    def initialize(program, side, options, interpreter: nil, core: nil)
+    # @param command [Array<String>, nil] instead of the program under this Ruby, with its load path
+    # @param variables [Hash{String => String}] more of the environment
+    def initialize(program, side, options, interpreter: nil, core: nil, command: nil, variables: {})
       @name = "#{program} (#{side})"
       command_out, @commands = IO.pipe
       @answers, answers_in = IO.pipe
       @pid = Process.spawn(
-        environment(side, options, interpreter), *pin(core), *ruby(interpreter),
-        File.join(ROOT, "benchmark/programs/#{program}.rb"),
+        environment(side, options, interpreter).merge(variables), *pin(core),
+        *(command || [*ruby(interpreter, options), File.join(ROOT, "benchmark/programs/#{program}.rb")]),
         in: command_out, out: answers_in, err: :err, pgroup: true, unsetenv_others: true
       )
       self.class.running << self
@@ -121,9 +123,9 @@ module ThriftBenchmark
       kept
     end
 
-    def ruby(interpreter)
+    def ruby(interpreter, options)
       thrift = Gem.loaded_specs.fetch("thrift") { raise Failed, "run this under Bundler: `bundle exec rake`" }
-      paths = [File.join(ROOT, "lib"), *thrift.full_require_paths]
+      paths = [*(options["plain"] ? [] : [File.join(ROOT, "lib")]), *thrift.full_require_paths]
       [*(interpreter ? [interpreter, "-W0"] : RbConfig.ruby), *paths.map { |path| "-I#{path}" }]
     end
 

@@ -1,32 +1,25 @@
 # frozen_string_literal: true
 
-# The child's end of a conversation with `Child`: one JSON object a line comes in on the standard input, and one a line
-# goes out on the standard output. The end of the input ends the process, so that no child survives its parent.
+# What the child programs that use Thrift have in common.
 #
 # Parses on Ruby 2.6, because the server may run under JRuby.
 
-require "json"
-require "thrift/native"
+require_relative "conversation"
+# "plain": the thrift gem as if ours weren't installed.
+require(ThriftBenchmark::Conversation::OPTIONS["plain"] ? "thrift" : "thrift/native")
 require_relative "service"
 
 module ThriftBenchmark
   module Program
-    OPTIONS = JSON.parse(ENV.fetch("THRIFT_BENCHMARK_OPTIONS"))
+    OPTIONS = Conversation::OPTIONS
 
     module_function
 
     # Answers each command by the block's value.
     def run
-      replies = $stdout.dup
-      $stdout = $stderr
-      replies.sync = true
-      replies.puts(JSON.generate("ready" => true, "native" => native))
-      while (line = $stdin.gets)
-        command = JSON.parse(line)
-        replies.puts(JSON.generate(command["do"] == "counters" ? counters : yield(command)))
+      Conversation.run("ready" => true, "native" => native) do |command|
+        command["do"] == "counters" ? counters : yield(command)
       end
-    rescue Errno::EPIPE, Interrupt
-      nil
     end
 
     # What the process has used so far: CPU seconds, objects allocated.
@@ -46,6 +39,8 @@ module ThriftBenchmark
 
     # @return [Hash] what Thrift::Native says of itself
     def native
+      return {} unless Thrift.const_defined?(:Native)
+
       status = Thrift::Native.status
       { "active" => status.active?, "extension" => status.extension.to_s, "tls" => status.tls.to_s,
         "classes" => status.to_h.map { |name, state| [name, state.to_s] }.to_h }

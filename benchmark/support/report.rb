@@ -78,7 +78,7 @@ module ThriftBenchmark
 
     # The variables that were set, and the task.
     def command
-      set = ENV.select { |name, _| name.start_with?("THRIFT_") || %w[TN_SMOKE BENCHMARK_CORE].include?(name) }
+      set = ENV.select { |name, _| name.start_with?("THRIFT_", "BENCHMARK_") || name == "TN_SMOKE" }
       [*set.sort.map { |name, value| "#{name}=#{value}" }, "bundle exec rake", @name.tr("-", ":")].join(" ")
     end
 
