@@ -451,7 +451,7 @@ static int put_pair_in_compact(VALUE key, VALUE value, VALUE argument)
     return ST_CONTINUE;
 }
 
-static int put_key_in_binary(VALUE key, VALUE value, VALUE argument)
+static int put_key_in_binary(VALUE key, TN_UNUSED VALUE value, VALUE argument)
 {
     iterating *i = (iterating *)argument;
     one_less(i);
@@ -459,7 +459,7 @@ static int put_key_in_binary(VALUE key, VALUE value, VALUE argument)
     return ST_CONTINUE;
 }
 
-static int put_key_in_compact(VALUE key, VALUE value, VALUE argument)
+static int put_key_in_compact(VALUE key, TN_UNUSED VALUE value, VALUE argument)
 {
     iterating *i = (iterating *)argument;
     one_less(i);

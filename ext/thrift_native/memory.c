@@ -131,7 +131,7 @@ static VALUE memory_write(VALUE self, VALUE bytes)
     return Qnil;
 }
 
-void tn_memory_raise_end(VALUE memory)
+void tn_memory_raise_end(TN_UNUSED VALUE memory)
 {
     raise_end();
 }

@@ -145,7 +145,7 @@ static int set_argument(VALUE name, VALUE value, VALUE argument)
 }
 
 /* A subclass of String may have a to_s of its own. */
-static int other_name(VALUE name, VALUE value, VALUE found)
+static int other_name(VALUE name, TN_UNUSED VALUE value, VALUE found)
 {
     if (RB_SYMBOL_P(name) || rb_obj_class(name) == rb_cString)
         return ST_CONTINUE;

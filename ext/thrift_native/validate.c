@@ -47,7 +47,7 @@ static VALUE enum_values(const tn_field *field)
 }
 
 /* The constant can be set anew: looked up once in each operation. */
-static bool known_value(tn_schema *schema, tn_field *field, VALUE value)
+static bool known_value(tn_field *field, VALUE value)
 {
     if (field->enum_checked != tn_schema_operation) {
         field->enum_values = enum_values(field);
@@ -57,11 +57,11 @@ static bool known_value(tn_schema *schema, tn_field *field, VALUE value)
            rb_hash_lookup2(field->enum_values, value, Qundef) != Qundef;
 }
 
-static bool valid_field(tn_schema *schema, tn_field *field, VALUE value)
+static bool valid_field(tn_field *field, VALUE value)
 {
     if (field->required == TN_REQUIRED_SET ? !RTEST(value) : field->required == TN_REQUIRED_GIVEN && NIL_P(value))
         return false;
-    return NIL_P(field->enum_module) || NIL_P(value) || known_value(schema, field, value);
+    return NIL_P(field->enum_module) || NIL_P(value) || known_value(field, value);
 }
 
 bool tn_validate_passes(VALUE object, tn_schema *schema)
@@ -70,7 +70,7 @@ bool tn_validate_passes(VALUE object, tn_schema *schema)
         return false;
     for (long i = 0; i < schema->checked_count; i++) {
         tn_field *field = &schema->fields[schema->checked_fields[i]];
-        if (!valid_field(schema, field, tn_field_get(object, schema, field)))
+        if (!valid_field(field, tn_field_get(object, schema, field)))
             return false;
     }
     return true;

