@@ -6,6 +6,7 @@
 begin
   if ENV["BUNDLE_GEMFILE"]
     require "bundler"
+    Bundler.ui = Bundler::UI::Silent.new # standard output is for answers
     Bundler.setup
   end
 rescue LoadError, StandardError => e

@@ -19,7 +19,9 @@ enum { CHUNK = 128, FIRST_CAPACITY = 1024, SKIP_DEPTH = 64 };
 static VALUE union_class, struct_module;
 static bool resets_fields; /* the installed thrift empties a struct before it reads into it (0.25) */
 static bool takes_depth;   /* its read has a second argument (0.25) */
-static bool text_uuid;     /* pure Ruby BinaryProtocol: a uuid is UTF-8 there */
+/* A uuid that BinaryProtocol, in Ruby, makes is UTF-8, and frozen up to Ruby 2.7, as interpolated literals are there.
+ */
+static bool frozen_uuid;
 
 /* What was read up to here is gone, as with the stock code. */
 NORETURN(static void fail_with(tn_in *in, int type, VALUE message));
@@ -225,7 +227,10 @@ VALUE tn_decode_uuid(tn_in *in)
             *t++ = '-';
     }
     in->p += 16;
-    return text_uuid && in->channel.wire == TN_WIRE_BINARY ? rb_utf8_str_new(text, 36) : rb_str_new(text, 36);
+    if (in->channel.wire != TN_WIRE_BINARY)
+        return rb_str_new(text, 36);
+    VALUE uuid = rb_utf8_str_new(text, 36);
+    return frozen_uuid ? rb_obj_freeze(uuid) : uuid;
 }
 
 /* A frozen string, as Hash keys and Set members are. */
@@ -810,5 +815,6 @@ void tn_decode_init(void)
     struct_module = rb_path2class("Thrift::Struct");
     rb_gc_register_mark_object(struct_module);
     resets_fields = takes_depth = rb_const_defined(tn_mThrift, rb_intern("DEFAULT_RECURSION_DEPTH"));
-    text_uuid = true;
+    VALUE uuid = tn_thrift_class("UUID"), zeros = rb_str_new("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+    frozen_uuid = uuid && OBJ_FROZEN(rb_funcall(uuid, rb_intern("uuid_from_bytes"), 1, zeros));
 }

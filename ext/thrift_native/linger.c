@@ -151,7 +151,7 @@ static bool peer_on_this_host(int fd, const tcp_info *info)
 static bool input_pending(VALUE io)
 {
     rb_io_t *fptr;
-    RB_IO_POINTER(io, fptr);
+    GetOpenFile(io, fptr);
     return rb_io_read_pending(fptr);
 }
 
@@ -279,10 +279,12 @@ static VALUE close_quietly(VALUE handle)
                       tls_error, (VALUE)0);
 }
 
+#ifdef HAVE_RB_FIBER_SCHEDULER_CURRENT
 static VALUE close_in_thread(void *handle)
 {
     return close_quietly((VALUE)handle);
 }
+#endif
 
 /* IO#close leaves the VM lock before close(2), and Thread#kill, Timeout and signals end the wait in it (the kernel
  * then goes on in the background, so nothing is lost). Only a fiber scheduler knows nothing of it: its other fibers
