@@ -35,21 +35,21 @@ VALUE tn_thrift_class(const char *name)
     return rb_const_defined_at(tn_mThrift, id) ? rb_const_get_at(tn_mThrift, id) : 0;
 }
 
-static VALUE new_instance(VALUE pair)
+static VALUE new_instance(VALUE all)
 {
-    VALUE argument = rb_ary_entry(pair, 1);
-    return rb_class_new_instance(1, &argument, rb_ary_entry(pair, 0));
+    const VALUE *parts = RARRAY_CONST_PTR(all);
+    return rb_class_new_instance(RARRAY_LENINT(all) - 1, parts + 1, parts[0]);
 }
 
-static VALUE no_instance(TN_UNUSED VALUE pair, TN_UNUSED VALUE error)
+static VALUE no_instance(TN_UNUSED VALUE all, TN_UNUSED VALUE error)
 {
     return Qnil;
 }
 
 VALUE tn_try_new(VALUE klass, VALUE argument)
 {
-    VALUE pair = rb_assoc_new(klass, argument);
-    return rb_rescue(new_instance, pair, no_instance, pair);
+    VALUE parts = argument ? rb_assoc_new(klass, argument) : rb_ary_new_from_args(1, klass);
+    return rb_rescue(new_instance, parts, no_instance, parts);
 }
 
 void tn_names_init(void)

@@ -121,7 +121,8 @@ extern VALUE tn_eTransportException;
 /* Thrift::<name>; 0 if there is none. */
 VALUE tn_thrift_class(const char *name);
 
-/* klass.new(argument), or nil if that raises: thrift 0.14 can make no transport where literals are frozen. */
+/* klass.new(argument), klass.new if that is 0, or nil if it raises: thrift 0.14 can make no transport where literals
+ * are frozen. */
 VALUE tn_try_new(VALUE klass, VALUE argument);
 
 void tn_names_init(void);

@@ -89,7 +89,8 @@ void tn_serializer_init(VALUE ext)
     VALUE klass = rb_path2class("Thrift::Serializer");
     tn_place_init(&serializer_transport, klass, tn_id_iv_transport);
     tn_place_init(&serializer_protocol, klass, tn_id_iv_protocol);
-    renews = RTEST(rb_ivar_defined(rb_class_new_instance(0, NULL, klass), tn_id_iv_protocol_factory));
+    VALUE probe = tn_try_new(klass, 0);
+    renews = !NIL_P(probe) && RTEST(rb_ivar_defined(probe, tn_id_iv_protocol_factory));
     klass = rb_path2class("Thrift::Deserializer");
     tn_place_init(&deserializer_transport, klass, tn_id_iv_transport);
     tn_place_init(&deserializer_protocol, klass, tn_id_iv_protocol);
