@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Ruby inside of libFuzzer: gives its bytes to Fuzz.outcome (target.rb), in our extension as built by rakelib/fuzz.rake,
- * with coverage and sanitizers. Arguments: FUZZ_SETUP in the environment is Ruby code that loads all; the rest is
- * libFuzzer's. */
+ * Ruby inside of libFuzzer: gives its bytes to Fuzz.outcome (target.rb), in our extension as built by
+ * rakelib/fuzz.rake, with coverage and sanitizers. FUZZ_SETUP in the environment is Ruby code that gives Fuzz, or does
+ * something else and gives nil. The arguments are libFuzzer's. */
 #include <ruby.h>
 
 #include <stdint.h>
@@ -50,5 +50,7 @@ int main(int argc, char **argv)
     fuzz = rb_eval_string_protect(setup ? setup : "nil", &state);
     if (state)
         stop("setup");
+    if (NIL_P(fuzz)) /* that was all */
+        return ruby_cleanup(0);
     return LLVMFuzzerRunDriver(&argc, &argv, one);
 }

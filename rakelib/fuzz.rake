@@ -40,6 +40,18 @@ module FuzzBuild
       end
     end
 
+    # Whole files of specs, in the driver instead of `ruby`: in Ruby's own program there is no AddressSanitizer.
+    def check
+      version = Gem.loaded_specs.fetch("thrift").version.to_s
+      runs = %w[classes writing reading protocols].map { |name| ["spec/habits/#{name}.rb", [version]] }
+      runs += %w[valid wrong broken].map { |mode| ["spec/parity/run.rb", [mode, version, "1", mode == "broken" ? "3" : "30"]] }
+      runs.each do |file, arguments|
+        code = "ARGV.replace(#{arguments.inspect}); load #{File.join(ROOT, file).inspect}; nil"
+        sh(environment("def gem(*); end; #{code}").merge("HABITS_NATIVE" => "1", "PARITY_NATIVE" => "1", "PARITY_UUID" => "1"),
+           File.join(HOME, "driver"), "-runs=0", "-detect_leaks=0", out: File::NULL)
+      end
+    end
+
     private
 
     def extension
@@ -59,11 +71,10 @@ module FuzzBuild
          "-lstdc++", "-lm", "-lpthread", "-o", File.join(HOME, "driver"))
     end
 
-    def environment
+    def environment(code = "require #{File.join(ROOT, "fuzz/target.rb").inspect}; Fuzz")
       paths = [File.join(HOME, "lib"), File.join(ROOT, "lib"), *$LOAD_PATH.grep(%r{/thrift-\d[^/]*(?:/|\z)})]
       setup = "$LOAD_PATH.unshift(*#{paths.inspect}); require 'thrift/native'; " \
-              "raise 'not native' unless Thrift::Native.status[Thrift::Struct].state == :native; " \
-              "require #{File.join(ROOT, "fuzz/target.rb").inspect}; Fuzz"
+              "raise 'not native' unless Thrift::Native.status[Thrift::Struct].state == :native; #{code}"
       { "FUZZ_SETUP" => setup, "RUBYOPT" => nil, "ASAN_OPTIONS" => "detect_leaks=0:detect_stack_use_after_return=0:handle_segv=0" }
     end
   end
@@ -73,6 +84,12 @@ desc "Fuzz reading for FUZZ_SECONDS (60); needs clang and libFuzzer"
 task(:fuzz) do
   FuzzBuild.build
   FuzzBuild.run(Integer(ENV.fetch("FUZZ_SECONDS", "60")))
+end
+
+desc "What programs do with structs, and random values, with AddressSanitizer and UndefinedBehaviorSanitizer; needs clang"
+task(:sanitize) do
+  FuzzBuild.build
+  FuzzBuild.check
 end
 
 desc "Take new ways through the code from tmp/fuzz/corpus into fuzz/corpus"
