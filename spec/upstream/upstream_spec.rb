@@ -13,6 +13,11 @@ RSpec.describe "the thrift gem's own specs" do
     run.examples.select { |name, _| name.start_with?("#{file}: ") }
   end
 
+  # It's pending until a later release, and passes with ours.
+  def hoped_for?(name, status)
+    status == "pending" && ours.messages[name].match?(/pending, but it passed/)
+  end
+
   let(:stock) { suite.run(native: false) }
   let(:ours) { suite.run(native: true) }
 
@@ -24,7 +29,9 @@ RSpec.describe "the thrift gem's own specs" do
       actual = of_file(ours, file)
       expect(actual.keys).to eq(expected.keys)
       tolerated = suite.flaky.keys + suite.different.keys
-      fine = ->(name, status) { status == "failed" || status == actual[name] || tolerated.include?(name) }
+      fine = lambda do |name, status|
+        status == "failed" || status == actual[name] || tolerated.include?(name) || hoped_for?(name, status)
+      end
       worse = expected.reject { |name, status| fine.call(name, status) }
       expect(worse.keys.map { |name| "#{name}\n#{ours.messages[name]}" }).to eq([])
     end
