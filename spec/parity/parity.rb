@@ -48,8 +48,10 @@ module Parity
       yield found.size
       return ["#{expected.size} lines expected, #{found.size} found"] unless expected.size == found.size
 
-      expected.zip(others, found).reject { |*lines| same?(*lines) || (!own && mode == "broken" && lines[0].match?(FOREIGN)) }
-              .map { |line, _, ours| "#{line}  -- but --  #{ours}" }
+      different = expected.zip(others, found).reject do |line, other, ours|
+        same?(line, other, ours) || (!own && mode == "broken" && line.match?(FOREIGN))
+      end
+      different.map { |line, _, ours| "#{line}  -- but --  #{ours}" }
     end
 
     # @return [String] GEM_PATH for the version under test, or for the strictest one, which is installed for that
