@@ -261,6 +261,14 @@ static VALUE struct_equal(VALUE self, VALUE other)
     return Qtrue;
 }
 
+/* struct.eql?(other): of the same class, and == */
+static VALUE struct_eql(VALUE self, VALUE other)
+{
+    if (RB_SPECIAL_CONST_P(other) || rb_obj_class(self) != rb_obj_class(other))
+        return Qfalse;
+    return rb_funcallv(self, tn_id_equal, 1, &other);
+}
+
 static uint32_t low_bits(VALUE hash)
 {
     uint32_t bits = 0;
@@ -298,5 +306,6 @@ void tn_struct_class_init(VALUE ext)
     VALUE impl = rb_const_get(ext, rb_intern("Struct"));
     rb_define_private_method(impl, "initialize", struct_initialize, -1);
     rb_define_method(impl, "==", struct_equal, 1);
+    rb_define_method(impl, "eql?", struct_eql, 1);
     rb_define_method(impl, "hash", struct_hash, 0);
 }
