@@ -50,7 +50,8 @@ module Fuzz
         11 => { type: TYPES::MAP, name: "f11", key: { type: TYPES::STRING }, value: { type: TYPES::DOUBLE } },
         12 => inner.merge(name: "f12"),
         13 => { type: TYPES::LIST, name: "f13", element: inner },
-        14 => { type: TYPES::MAP, name: "f14", key: inner, value: { type: TYPES::LIST, element: { type: TYPES::BOOL } } },
+        14 => { type: TYPES::MAP, name: "f14", key: inner,
+                value: { type: TYPES::LIST, element: { type: TYPES::BOOL } } },
         15 => { type: TYPES::SET, name: "f15", element: { type: TYPES::SET, element: { type: TYPES::I32 } } },
         300 => { type: TYPES::I32, name: "f300" },
         -4 => { type: TYPES::LIST, name: "f_4", element: { type: TYPES::STRING, binary: true } }

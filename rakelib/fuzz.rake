@@ -44,7 +44,9 @@ module FuzzBuild
     def check
       version = Gem.loaded_specs.fetch("thrift").version.to_s
       runs = %w[classes writing reading protocols].map { |name| ["spec/habits/#{name}.rb", [version]] }
-      runs += %w[valid wrong broken].map { |mode| ["spec/parity/run.rb", [mode, version, "1", mode == "broken" ? "3" : "30"]] }
+      runs += %w[valid wrong broken].map { |mode|
+        ["spec/parity/run.rb", [mode, version, "1", mode == "broken" ? "3" : "30"]]
+      }
       runs.each do |file, arguments|
         code = "ARGV.replace(#{arguments.inspect}); load #{File.join(ROOT, file).inspect}; nil"
         sh(environment("def gem(*); end; #{code}").merge("HABITS_NATIVE" => "1", "PARITY_NATIVE" => "1", "PARITY_UUID" => "1"),
@@ -56,7 +58,8 @@ module FuzzBuild
 
     def extension
       Dir.chdir(HOME) do
-        sh(RbConfig.ruby, File.join(ROOT, "ext/thrift_native/extconf.rb"), out: File::NULL) unless File.file?("Makefile")
+        sh(RbConfig.ruby, File.join(ROOT, "ext/thrift_native/extconf.rb"),
+           out: File::NULL) unless File.file?("Makefile")
         sh("make", "-s", "CC=clang", "CFLAGS=-O1 -g -fPIC -std=gnu99 -fvisibility=hidden #{CHECKS}")
         mkdir_p("lib/thrift_native", verbose: false)
         cp("thrift_native_ext.so", "lib/thrift_native", verbose: false)
@@ -75,7 +78,8 @@ module FuzzBuild
       paths = [File.join(HOME, "lib"), File.join(ROOT, "lib"), *$LOAD_PATH.grep(%r{/thrift-\d[^/]*(?:/|\z)})]
       setup = "$LOAD_PATH.unshift(*#{paths.inspect}); require 'thrift/native'; " \
               "raise 'not native' unless Thrift::Native.status[Thrift::Struct].state == :native; #{code}"
-      { "FUZZ_SETUP" => setup, "RUBYOPT" => nil, "ASAN_OPTIONS" => "detect_leaks=0:detect_stack_use_after_return=0:handle_segv=0" }
+      { "FUZZ_SETUP" => setup, "RUBYOPT" => nil,
+        "ASAN_OPTIONS" => "detect_leaks=0:detect_stack_use_after_return=0:handle_segv=0" }
     end
   end
 end

@@ -17,7 +17,8 @@ class Soak
   TRANSPORTS = [->(inner) { inner }, ->(inner) { Thrift::FramedTransport.new(inner) }].freeze
 
   def initialize
-    @values = [Fixtures.small, Fixtures.item, Fixtures.batch(3), Fixtures.nums(20), Fixtures::Oops.new(message: "no", code: 3)]
+    @values = [Fixtures.small, Fixtures.item, Fixtures.batch(3), Fixtures.nums(20),
+               Fixtures::Oops.new(message: "no", code: 3)]
     @pairs = FACTORIES.map { |factory| [factory, Thrift::Serializer.new(factory), Thrift::Deserializer.new(factory)] }
     @random = Random.new(1)
     @turn = 0

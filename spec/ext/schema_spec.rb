@@ -75,7 +75,8 @@ RSpec.describe "Schemas" do
       (GC.stat(:total_allocated_objects) - before) / 100
     end
 
-    [Thrift::BinaryProtocolAcceleratedFactory, Thrift::CompactProtocolFactory, Thrift::BinaryProtocolFactory].each do |factory|
+    [Thrift::BinaryProtocolAcceleratedFactory, Thrift::CompactProtocolFactory,
+     Thrift::BinaryProtocolFactory].each do |factory|
       it "one object to write, with #{factory}" do
         serializer = Thrift::Serializer.new(factory.new)
         item = Fixtures.item

@@ -32,7 +32,8 @@ RSpec.describe "Interoperation", :ext do
       all.new(leaf: leaf(7), leaves: Array.new(20) { |n| leaf(n) }, choice: Interop::Choice.new(:leaf, leaf(2)),
               trouble: Interop::Trouble.new(message: "no", code: -3), far: 12),
       all.new(nested: [[], [{}, { "a" => Set["x", "y"], "b" => Set[] }]], choice: Interop::Choice.new(:number, -1)),
-      all.new(text: "long " * 20_000, bytes: "\0\xff".b * 40_000, texts: ["x" * 65_536], choice: Interop::Choice.new(:text, "t"))
+      all.new(text: "long " * 20_000, bytes: "\0\xff".b * 40_000, texts: ["x" * 65_536],
+              choice: Interop::Choice.new(:text, "t"))
     ]
   end
 

@@ -74,6 +74,7 @@ module Interop
       return program if File.exist?(program)
 
       raise Missing, "the C++ library (g++, libthrift-dev, libboost-dev)" unless headers?
+
       run("g++", "-O1", "-I", code, File.join(HERE, "echo.cpp"), File.join(code, "interop_types.cpp"), "-lthrift",
           "-o", "#{program}.new")
       File.rename("#{program}.new", program)

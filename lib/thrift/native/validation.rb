@@ -61,7 +61,8 @@ module Thrift
           return Check.new(info[:type] == Types::BOOL ? :given : :set, name, nil) if REQUIRED.match?(text)
 
           mod = info[:enum_class]
-          Check.new(:enum, name, mod) if mod.instance_of?(::Module) && mod.name && ::Object.const_get(mod.name).equal?(mod)
+          Check.new(:enum, name,
+                    mod) if mod.instance_of?(::Module) && mod.name && ::Object.const_get(mod.name).equal?(mod)
         end
 
         def literals(instructions)
